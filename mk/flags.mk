@@ -36,13 +36,14 @@ set_flags = $(call gcc,-fno-tree-dominator-opts -fno-gcse -fno-tree-pre -fno-tre
 $(OBJ)/kernels/cpu/%.o $(OBJ)/kernels/ladder/%.o: file_flags += $(kernel_flags)
 $(OBJ)/kernels/cpu/histogram/histogram.o: file_flags += -O3
 $(OBJ)/kernels/cpu/isa/set_%.o $(OBJ)/kernels/cpu/exact/exact_sets.o: file_flags += $(set_flags)
+$(OBJ)/kernels/cpu/isa/set_%.o: file_flags += -fno-math-errno
 $(OBJ)/kernels/cpu/isa/set_sse2.o: file_flags += $(call gcc,-O1 -ftree-vrp)
 ifeq ($(machine),x86_64)
 $(OBJ)/kernels/cpu/isa/set_generic.o $(OBJ)/kernels/cpu/map/map_base.o: file_flags += \
   $(call gcc,-O1 -fno-tree-vectorize)
 endif
 
-# Roots and comparisons become vector code only where nobody looks at errno and at traps.
+# Roots and comparisons become vector code only where nobody looks at errno (above, too) and at traps.
 $(OBJ)/kernels/cpu/map/map_%.o: file_flags += -fno-math-errno -fno-trapping-math \
   $(call gcc,--param vect-epilogues-nomask=0)
 

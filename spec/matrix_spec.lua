@@ -218,7 +218,7 @@ end)
 describe("rmsnorm", function()
   it("of rows, with weights", function()
     for _, dtype in ipairs { "f16", "bf16", "f32", "f64" } do
-      for _, shape in ipairs { { 1, 1 }, { 3, 7 }, { 5, 256 }, { 4, 1000 }, { 2, 5000 } } do
+      for _, shape in ipairs { { 1, 1 }, { 3, 7 }, { 70, 3 }, { 9, 49 }, { 5, 256 }, { 4, 1000 }, { 2, 5000 } } do
         local rows, columns = shape[1], shape[2]
         local t, w = model.data(dtype, rows * columns, 8), model.data(dtype, columns, 9)
         local x = gr.array(t, dtype)
@@ -260,6 +260,23 @@ describe("rmsnorm", function()
         assert.is_true(place:slice(from, from + n - 1):equal(out:slice(7, n + 6)), "in place")
         assert.is_true(place:slice(1, from - 1):equal(all:slice(1, from - 1)))
         assert.is_true(place:slice(from + n, n + 20):equal(all:slice(from + n, n + 20)))
+      end
+    end
+  end)
+
+  it("rounds once, where another rounding before it would show, among subnormals too", function()
+    local n = 2 ^ 14
+    for dtype, scales in pairs { f16 = { 1, 2 ^ -14 }, bf16 = { 1, 2.0 ^ -132 } } do
+      local most = dtype == "f16" and 2048 or 256
+      local x = (gr.rand(n, "f64", { seed = 3 }) * (2 * most)):floor() - most
+      local squares = gr.dot(x, x) / n -- of whole numbers: exact in any order
+      for _, scale in ipairs(scales) do
+        local w = ((gr.rand(n, "f64", { seed = 4 }) * 128 + 128):floor() * (scale / 128)):cast(dtype)
+        for k = 1, 200 do
+          local got = gr.rmsnorm(x:cast(dtype), w, { eps = squares * k })
+          local expected = (x * (1 / math.sqrt(squares + squares * k)) * w:cast "f64"):cast(dtype)
+          assert.equal(expected:digest(), got:digest(), dtype .. " " .. scale .. " " .. k)
+        end
       end
     end
   end)

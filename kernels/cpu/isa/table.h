@@ -36,8 +36,8 @@ typedef gr_acc (*gr_scan_total)(const gr_scan_job *job, int64_t from, int64_t n)
 typedef gr_acc (*gr_scan_write)(const gr_scan_job *job, int64_t from, int64_t n, const gr_acc *base,
                                 const scan_counter *tiles);
 
-/* y = x * r * w for one row of rmsnorm; w may be NULL. */
-typedef void (*gr_norm_row)(const gr_rmsnorm_job *job, int64_t row, double r);
+/* Some rows of rmsnorm, GR_NARROW_ROWS at most, from the sums of their squares, which are used up. */
+typedef void (*gr_norm_rows)(const gr_rmsnorm_job *job, int64_t row, int rows, double *sums);
 
 /*
 ** The position of a sample among the bins, for instruction sets that multiply and add in one step: x * scale + start,
@@ -158,12 +158,24 @@ typedef struct gr_down_job {
   int want;      /* of extremes: 1 the least, 2 the largest, 3 both */
   int64_t ahead; /* bytes from a load to its prefetch, 0: none */
   void *lanes;   /* of GR_DOWN_LANES bytes, at the start of a cache line */
+  double *sums;  /* of a float's sums and dots: where they go, and no states; or NULL */
 } gr_down_job;
 typedef void (*gr_down)(const gr_down_job *job, gr_acc *states);
+/* Lanes that a sum by doubles keeps in memory, of n elements of that size: a quarter of them, or half of the tree's. */
+static inline int gr_down_kept(int size, int64_t n) {
+  int kept = 1;
+  while (4 * kept < n && 2 * kept < GR_LANES(size)) kept *= 2;
+  return kept;
+}
+/* Whether all of a float's lanes are doubles: those of 16-bit sums and dots hold f32, unless each has but one term. */
+static inline int gr_down_doubles(gr_reducer red, gr_dtype t, int64_t n) {
+  if ((t != GR_F16 && t != GR_BF16) || red == GR_RED_VARIANCE) return 1;
+  return n <= GR_LANES(2) && !(red == GR_RED_DOT && t == GR_BF16);
+}
 static inline int gr_down_want(gr_op op) { return op == GR_OP_min ? 1 : op == GR_OP_max ? 2 : 3; }
 
 #define GR_SHORT 64 /* elements at most */
-/* Sums of rows of n elements, f32 or f64, 16 at least: element k of row r is at x + r * step + k * size. */
+/* Sums of rows of n elements, f32 or f64: element k of row r is at x + r * step + k * size. */
 typedef void (*gr_row_sums)(gr_dtype t, const char *x, int64_t step, int n, int rows, double *sums);
 
 typedef struct gr_cpu_table {
@@ -179,14 +191,14 @@ typedef struct gr_cpu_table {
   gr_span filled_lowest[GR_GAPS][GR_DTYPE_COUNT], filled_highest[GR_GAPS][GR_DTYPE_COUNT];
   gr_scan_total scan_total[GR_SCANS];
   gr_scan_write scan_write[GR_SCANS];
-  gr_norm_row norm_row;
+  gr_norm_rows norm_rows;
   gr_bins bins;
   gr_count count;
   gr_exps exps;
   gr_leaf_sum leaf_sum;
   gr_scaled_store scaled_store;
   gr_narrow narrow_softmax, narrow_rmsnorm;
-  gr_row_sums row_sums;
+  gr_row_sums row_sums, row_squares;              /* squares: of all floats */
   gr_down down[GR_REDUCER_COUNT][GR_DTYPE_COUNT]; /* NULL: vectors are turned and taken one by one */
 } gr_cpu_table;
 

@@ -154,37 +154,41 @@ GR_INLINE void vd_store(gr_dtype t, void *p, vd x) {
   vd_store_number(t, p, (vd)_mm256_blendv_pd(v, _mm256_set1_pd(gr_nan()), _mm256_cmp_pd(v, v, _CMP_UNORD_Q)));
 }
 
-/* As many words of 32 bits, of a comparison of doubles. */
-GR_INLINE __m128i gr_narrow_mask(__m256d mask) {
-  const __m256 m = _mm256_castpd_ps(mask);
-  return _mm_castps_si128(_mm_shuffle_ps(_mm256_castps256_ps128(m), _mm256_extractf128_ps(m, 1), 0x88));
-}
 /*
-** The same for F16 and BF16: first rounded to odd in f32 (towards zero, and the last bit set where something was lost),
-** which has bits enough for the second rounding to be the only one that counts (Boldo, Melquiond 2008).
+** The same for F16 and BF16, eight at a time: first rounded to odd in f32 (towards zero, and the last bit set where
+** something was lost), which has bits enough for the second rounding to be the only one that counts (Boldo, Melquiond
+** 2008). The bits that f32 lacks become one in the double itself: adding all ones to them carries into the last bit
+** that f32 has unless they are 0. What is subnormal in f32 has fewer: to F16 that is 0 however it is rounded, of BF16
+** gr_round16 does it.
 */
-#define GR_HALF_STORE 1
-GR_INLINE void vd_store_half(gr_dtype t, void *p, vd x) {
-  const __m256d v = (__m256d)x, sign = _mm256_set1_pd(-0.0);
-  const __m128 f = _mm256_cvtpd_ps(v);
-  const __m256d back = _mm256_cvtps_pd(f);
-  const __m128i nan = gr_narrow_mask(_mm256_cmp_pd(v, v, _CMP_UNORD_Q)), one = _mm_set1_epi32(1);
-  const __m128i lost = gr_narrow_mask(_mm256_cmp_pd(back, v, _CMP_NEQ_OQ));
-  const __m128i past = gr_narrow_mask(
-      _mm256_cmp_pd(_mm256_andnot_pd(sign, back), _mm256_andnot_pd(sign, v), _CMP_GT_OQ)); /* -1: one step down */
-  const __m128i odd = _mm_or_si128(_mm_add_epi32(_mm_castps_si128(f), past), _mm_and_si128(lost, one));
-  __m128i half, quiet;
+GR_INLINE __m128 gr_odd(vd x) {
+  const __m256i u = _mm256_castpd_si256((__m256d)x), low = _mm256_set1_epi64x(0x1fffffff);
+  const __m256i odd = _mm256_or_si256(_mm256_add_epi64(_mm256_and_si256(u, low), low), u);
+  return _mm256_cvtpd_ps(_mm256_castsi256_pd(_mm256_andnot_si256(low, odd)));
+}
+#define GR_HALVES_STORED 8
+GR_INLINE void vd_store_halves(gr_dtype t, void *p, const vd *x) {
+  __m256 f = _mm256_insertf128_ps(_mm256_castps128_ps256(gr_odd(x[0])), gr_odd(x[1]), 1);
+  f = _mm256_blendv_ps(f, _mm256_castsi256_ps(_mm256_set1_epi32(0x7fc00000)), _mm256_cmp_ps(f, f, _CMP_UNORD_Q));
   if (t == GR_F16) {
-    half = _mm_cvtps_ph(_mm_castsi128_ps(odd), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-    quiet = _mm_set1_epi16(0x7e00);
+    _mm_storeu_si128((__m128i *)p, _mm256_cvtps_ph(f, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
   } else {
-    const __m128i even = _mm_and_si128(_mm_srli_epi32(odd, 16), one);
-    const __m128i up = _mm_add_epi32(_mm_add_epi32(odd, _mm_set1_epi32(0x7fff)), even);
-    half = _mm_packus_epi32(_mm_srli_epi32(up, 16), up);
-    quiet = _mm_set1_epi16(0x7fc0);
+    const __m256i u = _mm256_castps_si256(f), one = _mm256_set1_epi32(1), most = _mm256_set1_epi32(0x7ffffe);
+    const __m256i less = _mm256_sub_epi32(_mm256_and_si256(u, _mm256_set1_epi32(0x7fffffff)), one);
+    const __m256i small = _mm256_cmpeq_epi32(_mm256_min_epu32(less, most), less); /* than the least normal, but not 0 */
+    const __m256i even = _mm256_and_si256(_mm256_srli_epi32(u, 16), one);
+    const __m256i up = _mm256_srli_epi32(_mm256_add_epi32(_mm256_add_epi32(u, _mm256_set1_epi32(0x7fff)), even), 16);
+    _mm_storeu_si128((__m128i *)p, _mm_packus_epi32(_mm256_castsi256_si128(up), _mm256_extracti128_si256(up, 1)));
+    if (__builtin_expect(!_mm256_testz_si256(small, small), 0)) {
+      double each[GR_HALVES_STORED];
+      int k;
+      memcpy(each, x, sizeof(each));
+      for (k = 0; k < GR_HALVES_STORED; k++) {
+        const uint16_t half = gr_f64_to_bf16(each[k]).bits;
+        memcpy((char *)p + 2 * k, &half, sizeof(half));
+      }
+    }
   }
-  half = _mm_blendv_epi8(half, quiet, _mm_packs_epi32(nan, nan));
-  _mm_storel_epi64((__m128i *)p, half);
 }
 
 /* For smallest and largest. Of two equal or unordered operands min and max give the second. */

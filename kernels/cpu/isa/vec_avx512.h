@@ -309,9 +309,9 @@ GR_INLINE void vd_store(gr_dtype t, void *p, vd x) { vd_store_number(t, p, vd_ca
 ** The same for F16 and BF16: first rounded to odd in f32 (towards zero, and the last bit set where something was lost),
 ** which has bits enough for the second rounding to be the only one that counts (Boldo, Melquiond 2008).
 */
-#define GR_HALF_STORE 1
-GR_INLINE void vd_store_half(gr_dtype t, void *p, vd x) {
-  const __m512d v = (__m512d)x;
+#define GR_HALVES_STORED 8
+GR_INLINE void vd_store_halves(gr_dtype t, void *p, const vd *x) {
+  const __m512d v = (__m512d)*x;
   const __m256 f = _mm512_cvt_roundpd_ps(v, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
   const __mmask8 nan = _mm512_cmp_pd_mask(v, v, _CMP_UNORD_Q),
                  lost = _mm512_cmp_pd_mask(_mm512_cvtps_pd(f), v, _CMP_NEQ_OQ);

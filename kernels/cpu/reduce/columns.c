@@ -99,7 +99,8 @@ static int any_order(const gr_plan *p) {
 }
 
 static int columns_down(const gr_plan *p) {
-  const int64_t n = p->job->n, lanes = GR_LANES(p->size), live = n < lanes ? n : lanes;
+  const int64_t n = p->job->n, lanes = GR_LANES(p->size);
+  const int64_t live = gr_down_doubles(p->red, p->job->dtype, n) ? gr_down_kept(p->size, n) : n < lanes ? n : lanes;
   const int longer = n > GR_LEAF(p->size); /* else lanes stay in the first cache, and no counter is needed */
   const int64_t room = longer ? GR_DOWN_ROOM : GR_DOWN_ROOM / 2;
   int64_t columns = any_order(p) ? GR_DOWN_MOST : room / 8 / live / GR_DOWN_LEAST * GR_DOWN_LEAST;
@@ -115,12 +116,13 @@ static int columns_down(const gr_plan *p) {
 #define NOT_CACHED (1 << 20) /* bytes */
 static int64_t bytes_ahead(const gr_plan *p, int single, int columns) {
   const gr_reduce_job *job = p->job;
-  if (!single) return AHEAD * job->a.stride;
+  if (!single) return (gr_down_doubles(p->red, p->job->dtype, p->job->n) ? 1 : AHEAD) * job->a.stride;
   return p->red == GR_RED_VARIANCE && job->n * job->count * p->size > NOT_CACHED ? (int64_t)columns * p->size : 0;
 }
 
-static void count_strip(const gr_plan *p, int64_t v, int columns, int64_t from, int64_t n, counters *c,
-                        gr_acc *states) {
+/* sums: where those of columns of a leaf may go instead, or NULL. Whether they went there. */
+static int count_strip(const gr_plan *p, int64_t v, int columns, int64_t from, int64_t n, counters *c, gr_acc *states,
+                       double *sums) {
   const gr_vec *x = &p->job->a, *y = &p->job->b;
   const int leaf = GR_LEAF(p->size), more = columns < GR_DOWN_LEAST ? GR_DOWN_LEAST - columns : 0, two = p->inputs == 2;
   const int whole = columns + more, single = n <= leaf;
@@ -135,6 +137,7 @@ static void count_strip(const gr_plan *p, int64_t v, int columns, int64_t from, 
   d.count = whole;
   d.want = gr_down_want(p->job->op);
   d.ahead = bytes_ahead(p, single, whole);
+  d.sums = single && more == 0 ? sums : NULL;
   for (; n > 0; n -= leaf, from += leaf) {
     uint64_t k;
     int i;
@@ -143,9 +146,10 @@ static void count_strip(const gr_plan *p, int64_t v, int columns, int64_t from, 
     d.y = two ? (const char *)y->data + (v - more) * y->step + from * y->stride : NULL;
     to = single && more == 0 ? states : own;
     p->down(&d, to);
+    if (d.sums) return 1;
     if (p->kind == GR_ACC_POSITION)
       for (i = 0; i < whole; i++) to[i].i[1] += from;
-    if (to == states) return;
+    if (to == states) return 0;
     if (single || (any_order(p) && c->count++ == 0)) {
       memcpy(states, own + more, (size_t)columns * sizeof(*own));
     } else if (any_order(p)) {
@@ -155,16 +159,18 @@ static void count_strip(const gr_plan *p, int64_t v, int columns, int64_t from, 
       memcpy(c->node[c->top++], own + more, (size_t)columns * sizeof(*own));
     }
   }
-  if (c->top == 0) return;
+  if (c->top == 0) return 0;
   memcpy(states, c->node[--c->top], (size_t)columns * sizeof(*states));
   while (c->top > 0) join(p, c->node[--c->top], columns, states);
+  return 0;
 }
 
 /* As turn_strip. A strip that is too narrow for a vector begins further left. */
-static void down_strip(const gr_plan *p, int64_t v, int columns, int64_t from, int64_t n, gr_acc *states) {
+static int down_strip(const gr_plan *p, int64_t v, int columns, int64_t from, int64_t n, gr_acc *states, double *sums) {
   counters *c = gr_room_take(sizeof(*c));
-  count_strip(p, v, columns, from, n, c, states);
+  const int there = count_strip(p, v, columns, from, n, c, states, sums);
   gr_room_give(c);
+  return there;
 }
 
 /* Whether the second input lies as kernels that go down columns take it. */
@@ -173,9 +179,10 @@ static int goes_down(const gr_plan *p) {
   return p->down && (p->inputs < 2 || y->step == 0 || (y->step == p->size && (y->stride != p->size || p->job->n == 1)));
 }
 
-static void do_strip(const strips *s, int64_t v, int columns, int64_t from, int64_t n, gr_acc *states) {
-  if (s->down) down_strip(s->p, v, columns, from, n, states);
-  else turn_strip(s->p, v, columns, from, n, states);
+static int do_strip(const strips *s, int64_t v, int columns, int64_t from, int64_t n, gr_acc *states, double *sums) {
+  if (s->down) return down_strip(s->p, v, columns, from, n, states, sums);
+  turn_strip(s->p, v, columns, from, n, states);
+  return 0;
 }
 
 static int strip_width(const strips *s, int64_t v) {
@@ -189,10 +196,11 @@ static void do_group(void *arg, int64_t k) {
   const int64_t count = s->p->job->count, step = s->columns;
   int64_t v = k * s->group * step, end = v + s->group * step;
   gr_acc states[GR_DOWN_MOST];
+  double *out = gr_finishes_sums(s->p) ? (double *)s->p->job->out : NULL;
   for (; v < end && v < count; v += step) {
     const int width = strip_width(s, v);
-    do_strip(s, v, width, 0, s->p->job->n, states);
-    gr_finish_vectors(s->p, v, width, states);
+    if (do_strip(s, v, width, 0, s->p->job->n, states, out ? out + v : NULL)) gr_finish_sums(s->p, width, out + v);
+    else gr_finish_vectors(s->p, v, width, states);
   }
 }
 
@@ -202,7 +210,7 @@ static void do_cut(void *arg, int64_t k) {
   const gr_reduce_job *job = s->p->job;
   const int64_t across = (job->count - 1) / s->columns + 1, v = k % across * s->columns, piece = k / across;
   const int64_t from = piece * s->piece, left = job->n - from;
-  do_strip(s, v, strip_width(s, v), from, left < s->piece ? left : s->piece, s->states + piece * job->count + v);
+  do_strip(s, v, strip_width(s, v), from, left < s->piece ? left : s->piece, s->states + piece * job->count + v, NULL);
 }
 
 /* Few but long columns: cut them, so that all threads have work; states: room for GR_MOST_STATES. */

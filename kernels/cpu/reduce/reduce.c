@@ -208,16 +208,28 @@ static void finish_extremes(const gr_reduce_job *job, int64_t v, int count, cons
 #undef PUT
 }
 
+int gr_finishes_sums(const gr_plan *p) {
+  const gr_op op = p->job->op;
+  return p->job->out_dtype == GR_F64 && p->kind == GR_ACC_TREE &&
+         (op == GR_OP_sum || op == GR_OP_dot || op == GR_OP_mean);
+}
+
+void gr_finish_sums(const gr_plan *p, int count, double *sums) {
+  const double less = gr_divisor((double)p->job->n, p->job->ddof);
+  int k;
+  for (k = 0; k < count && p->job->op == GR_OP_mean; k++) sums[k] = sums[k] / less;
+  for (k = 0; k < count; k++) sums[k] = gr_canonical(sums[k]);
+}
+
 void gr_finish_vectors(const gr_plan *p, int64_t v, int count, const gr_acc *states) {
   const gr_reduce_job *job = p->job;
   const double n = (double)job->n;
   double *f = (double *)job->out + v;
   int64_t *i = (int64_t *)job->out + v;
   int k;
-  if (job->out_dtype == GR_F64 && p->kind == GR_ACC_TREE && (job->op == GR_OP_sum || job->op == GR_OP_dot)) {
-    for (k = 0; k < count; k++) f[k] = gr_canonical(states[k].f[0]);
-  } else if (job->out_dtype == GR_F64 && p->kind == GR_ACC_TREE && job->op == GR_OP_mean) {
-    for (k = 0; k < count; k++) f[k] = gr_canonical(states[k].f[0] / gr_divisor(n, job->ddof));
+  if (gr_finishes_sums(p)) {
+    for (k = 0; k < count; k++) f[k] = states[k].f[0];
+    gr_finish_sums(p, count, f);
   } else if (job->out_dtype == GR_F64 && job->op == GR_OP_var) {
     for (k = 0; k < count; k++) f[k] = gr_canonical(states[k].f[1] / gr_divisor(n - job->ddof, job->ddof));
   } else if (job->out_dtype == GR_I64 && p->kind == GR_ACC_WRAP && (job->op == GR_OP_sum || job->op == GR_OP_dot)) {
@@ -303,13 +315,13 @@ static void do_sums_batch(void *arg, int64_t k) {
   }
 }
 
-/* Twice as many elements where the other way is slower, or no double is kept of each. */
-#define MOST_NARROW (2 * GR_NARROW_MOST)
+/* Elements at most; half as many where integers or keys fill registers as well along a row. */
+#define MOST_NARROW 128
 
 static int are_narrow(const gr_plan *p) {
   const gr_reduce_job *job = p->job;
-  const int doubles = p->kind == GR_ACC_TREE || p->kind == GR_ACC_VARIANCE;
-  const int most = doubles && (job->dtype == GR_F32 || job->dtype == GR_F64) ? GR_NARROW_MOST : MOST_NARROW;
+  const int plain = p->kind == GR_ACC_WRAP || p->kind == GR_ACC_ORDER;
+  const int most = plain && p->size > 2 ? MOST_NARROW / 2 : MOST_NARROW;
   if (!p->down || job->n > most || job->a.stride != p->size || are_sums(p)) return 0;
   return p->inputs < 2 || job->b.step == 0 || job->b.stride == p->size;
 }
@@ -328,22 +340,26 @@ static void do_narrow_batch(void *arg, int64_t k) {
   gr_acc states[GR_NARROW_ROWS];
   gr_down_job d = {.x = turned_x, .pitch = pitch, .y_pitch = pitch, .y_wide = 1, .lanes = turned_y + TURNED_ROOM};
   int64_t v;
+  int i;
   d.n = (int)job->n;
-  d.count = GR_NARROW_ROWS;
   d.want = gr_down_want(job->op);
   if (two && y->step == 0) d.y = (const char *)y->data, d.y_pitch = y->stride, d.y_wide = 0;
   else if (two) d.y = turned_y;
   for (v = k * s->size; v < end; v += GR_NARROW_ROWS) {
     const int rows = end - v < GR_NARROW_ROWS ? (int)(end - v) : GR_NARROW_ROWS;
-    if (rows < GR_NARROW_ROWS) { /* rows that are not there */
-      memset(turned_x, 0, TURNED_ROOM);
-      memset(turned_y, 0, TURNED_ROOM);
+    const int more = (GR_DOWN_LEAST - rows % GR_DOWN_LEAST) % GR_DOWN_LEAST; /* rows that are not there */
+    for (i = 0; more && i < job->n; i++) {
+      memset(turned_x + i * pitch + rows * p->size, 0, (size_t)(more * p->size));
+      memset(turned_y + i * pitch + rows * p->size, 0, (size_t)(more * p->size));
     }
+    d.count = rows + more;
     gr_turn(p->size, turned_x, pitch, (const char *)x->data + v * x->step, x->step, rows, (int)job->n);
     if (two && d.y_wide)
       gr_turn(p->size, turned_y, pitch, (const char *)y->data + v * y->step, y->step, rows, (int)job->n);
+    d.sums = !more && gr_finishes_sums(p) ? (double *)job->out + v : NULL;
     p->down(&d, states);
-    gr_finish_vectors(p, v, rows, states);
+    if (d.sums) gr_finish_sums(p, rows, d.sums);
+    else gr_finish_vectors(p, v, rows, states);
   }
   gr_room_give(turned_x);
 }

@@ -25,6 +25,10 @@ void gr_finish_vector(const gr_plan *p, int64_t v, gr_acc acc);
 /* The same of vectors v .. v + count - 1. */
 void gr_finish_vectors(const gr_plan *p, int64_t v, int count, const gr_acc *states);
 
+/* Whether results are sums, or sums by a number, as doubles; and such results from their sums, in place. */
+int gr_finishes_sums(const gr_plan *p);
+void gr_finish_sums(const gr_plan *p, int count, double *sums);
+
 /* The columns of a row-major matrix (step == size): strip by strip, in the order of memory. */
 void gr_reduce_columns(const gr_plan *p, gr_parallel parallel);
 
