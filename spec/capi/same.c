@@ -22,7 +22,8 @@ static const char script[] =
     "  x:quantile(0.3, { weights = mask }), x:quantile(0.7, { mask = mask, method = 'hazen' }),\n"
     "  gr.choice(x, 99, { seed = 4, stream = 5 }):sum(), x:shuffle { seed = 4 }[7],\n"
     "  gr.permutation(999, 'i32', { seed = 4 })[1], gr.randint(-5, 900, 77, 'i16', { seed = 6, stream = 1 }):sum(),\n"
-    "  h.counts:slice()[18], h.tails[1], present.counts:slice()[19], present.counts:sum(), e:scan('sum', { reverse = true })[5], lo, hi\n"
+    "  h.counts:slice()[18], h.tails[1], present.counts:slice()[19], present.counts:sum(),\n"
+    "  e:scan('sum', { reverse = true })[5], lo, hi\n"
     "}, gr.digest(e)\n";
 
 /* Element k (from 0) of an array of the host's, as f64. */
