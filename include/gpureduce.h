@@ -607,9 +607,10 @@ gpureduce_status gpureduce_histogram_each(const gpureduce_array *a, const gpured
     gpureduce_options *options, gpureduce_array **counts, gpureduce_array **tails, gpureduce_array **edges);
 
 /*
-** How many pairs lie in each cell. y: as long. of_x: bins or edges, log, min and max. weights: as long; or NULL.
-** counts: the caller's: y's bins side by side, x's one after the other; then two elements: pairs outside of the
-** bins, and pairs with NaN. x_edges: the caller's. y_edges: the caller's.
+** How many pairs lie in each cell. y: as long. of_x: bins or edges, log, min and max; mask and skipnan, of pairs:
+** missing ones count nowhere. of_y: bins or edges, log, min and max. weights: as long; or NULL. counts: the
+** caller's: y's bins side by side, x's one after the other; then two elements: pairs outside of the bins, and pairs
+** with NaN. x_edges: the caller's. y_edges: the caller's.
 */
 gpureduce_status gpureduce_histogram2d(const gpureduce_array *x, const gpureduce_array *y, const gpureduce_binning
     *of_x, const gpureduce_binning *of_y, const gpureduce_array *weights, gpureduce_array **counts, gpureduce_array

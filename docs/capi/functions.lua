@@ -256,8 +256,9 @@ arrays, which eval makes. An expression keeps its arrays' elements; what is writ
         "A histogram of each row or column, with the same bins." },
       { "histogram2d", "gpureduce_status", { { "const gpureduce_array *", "x", "" },
         { "const gpureduce_array *", "y", "as long" },
-        { "const gpureduce_binning *", "of_x", "bins or edges, log, min and max" },
-        { "const gpureduce_binning *", "of_y", "" },
+        { "const gpureduce_binning *", "of_x", "bins or edges, log, min and max; mask and skipnan, of pairs: missing "
+          .. "ones count nowhere" },
+        { "const gpureduce_binning *", "of_y", "bins or edges, log, min and max" },
         { "const gpureduce_array *", "weights", "as long; or NULL" },
         { "gpureduce_array **", "counts", "the caller's: y's bins side by side, x's one after the other; then two "
           .. "elements: pairs outside of the bins, and pairs with NaN" },

@@ -287,6 +287,20 @@ static void test_samples(void) {
   OK(gpureduce_get(counts, 0, 6, n));
   CHECK(n[0] == 2 && n[1] == 0 && n[2] == 0 && n[3] == 3 && n[4] == 1 && n[5] == 0);
   NO(GPUREDUCE_BAD, "counts and edges are one", gpureduce_histogram2d(a, a, &b, &b, NULL, &out, &out, &tails));
+  gpureduce_array *some[3] = {NULL, NULL, NULL}, *mask = NULL;
+  OK(gpureduce_make(c, GPUREDUCE_U8, 6, 0, &mask));
+  OK(gpureduce_set(mask, 0, 6, (const uint8_t[]){0, 1, 1, 1, 1, 1}));
+  gpureduce_binning of = {.size = sizeof of, .bins = 2, .min = 1, .max = 5, .mask = mask, .skipnan = 1};
+  NO(GPUREDUCE_BAD, "of_y: takes no mask or skipnan: those of of_x are of pairs",
+     gpureduce_histogram2d(a, a, &b, &of, NULL, &some[0], &some[1], &some[2]));
+  NO(GPUREDUCE_BAD, "mask: u8[6] expected, got f64[6]",
+     (of.mask = a, gpureduce_histogram2d(a, a, &of, &b, NULL, &some[0], &some[1], &some[2])));
+  of.mask = mask;
+  OK(gpureduce_histogram2d(a, a, &of, &b, NULL, &some[0], &some[1], &some[2]));
+  OK(gpureduce_get(some[0], 0, 6, n));
+  CHECK(n[0] == 1 && n[1] == 0 && n[2] == 0 && n[3] == 3 && n[4] == 1 && n[5] == 0);
+  for (int k = 0; k < 3; k++) OK(gpureduce_drop(some[k]));
+  OK(gpureduce_drop(mask));
   OK(gpureduce_drop(counts));
   OK(gpureduce_drop(tails));
   OK(gpureduce_drop(edges));

@@ -236,11 +236,12 @@ static void call_more(const handle *h) {
                                .skipnan = one_in(3), .modulo = one_in(4), .mask = one_in(6) ? h->a : NULL,
                                .into = one_in(8) ? h->a : NULL};
   const gpureduce_array *maybe = one_in(3) ? h->a : NULL;
+  const gpureduce_binning plain = {.size = sizeof plain, .bins = b.bins};
   uint64_t digest[2];
   gpureduce_status status = GPUREDUCE_OK;
   switch (chance(8)) {
     case 0: status = gpureduce_histogram_each(h->a, &b, &rows, &out[0], &out[1], &out[2]); break;
-    case 1: status = gpureduce_histogram2d(h->a, h->a, &b, &b, maybe, &out[0], &out[1], &out[2]); break;
+    case 1: status = gpureduce_histogram2d(h->a, h->a, &b, &plain, maybe, &out[0], &out[1], &out[2]); break;
     case 2: status = gpureduce_quantiles_each(h->a, shares, 3, one_in(3) ? "nearest" : NULL, &rows, &out[0]); break;
     case 3: status = gpureduce_choice(h->a, (int64_t)chance(20), one_in(2), maybe, 1, 2, &out[0]); break;
     case 4: status = gpureduce_digest(h->a, digest); break;

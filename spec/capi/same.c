@@ -5,7 +5,7 @@
 #include "check.h"
 
 #define LENGTH 20011
-#define RESULTS 20
+#define RESULTS 22
 
 static const char script[] =
     "local gr, x, y, mask = ...\n"
@@ -13,6 +13,7 @@ static const char script[] =
     "local spread = gr.operator { state = { 'lo', 'hi' }, map = { lo = 'x', hi = 'x' },\n"
     "  identity = { lo = 9, hi = -9 }, merge = { lo = 'min(lo1, lo2)', hi = 'max(hi1, hi2)' }, finish = 'hi - lo' }\n"
     "local h = gr.histogram2d(x, y, { bins = { 7, 5 }, range = { { -2, 2 }, { -1, 3 } } })\n"
+    "local present = gr.histogram2d(x, y, { bins = { 7, 5 }, mask = mask, skipnan = true })\n"
     "local sum = gr.accumulator():add(x):add_dot(x, y)\n"
     "local lo, hi = gr.many { { 'minmax', e } }\n"
     "return {\n"
@@ -21,7 +22,8 @@ static const char script[] =
     "  x:quantile(0.3, { weights = mask }), x:quantile(0.7, { mask = mask, method = 'hazen' }),\n"
     "  gr.choice(x, 99, { seed = 4, stream = 5 }):sum(), x:shuffle { seed = 4 }[7],\n"
     "  gr.permutation(999, 'i32', { seed = 4 })[1], gr.randint(-5, 900, 77, 'i16', { seed = 6, stream = 1 }):sum(),\n"
-    "  h.counts:slice()[18], h.tails[1], e:scan('sum', { reverse = true })[5], lo, hi\n"
+    "  h.counts:slice()[18], h.tails[1], present.counts:slice()[19], present.counts:sum(),\n"
+    "  e:scan('sum', { reverse = true })[5], lo, hi\n"
     "}, gr.digest(e)\n";
 
 /* Element k (from 0) of an array of the host's, as f64. */
@@ -63,8 +65,8 @@ static void compute(gpureduce_context *c, const gpureduce_array *x, const gpured
   const gpureduce_options f32 = {.size = sizeof f32, .exact = 1, .single = 1};
   const gpureduce_options back = {.size = sizeof back, .reverse = 1};
   const gpureduce_options weighted = {.size = sizeof weighted, .weights = mask};
-  const gpureduce_binning of_x = {.size = sizeof of_x, .bins = 7, .min = -2, .max = 2};
-  const gpureduce_binning of_y = {.size = sizeof of_y, .bins = 5, .min = -1, .max = 3};
+  gpureduce_binning of_x = {.size = sizeof of_x, .bins = 7, .min = -2, .max = 2};
+  gpureduce_binning of_y = {.size = sizeof of_y, .bins = 5, .min = -1, .max = 3};
   const double shares[2] = {0.3, 0.7};
   gpureduce_accumulator sum = {{0}};
   gpureduce_operator *spread = NULL;
@@ -108,6 +110,15 @@ static void compute(gpureduce_context *c, const gpureduce_array *x, const gpured
   *r++ = element(out[3], 35);
   OK(gpureduce_drop(out[1]));
   OK(gpureduce_drop(out[2]));
+  of_x = (gpureduce_binning){.size = sizeof of_x, .bins = 7, .mask = mask, .skipnan = 1};
+  of_y = (gpureduce_binning){.size = sizeof of_y, .bins = 5};
+  out[0] = out[1] = out[2] = NULL;
+  OK(gpureduce_histogram2d(x, y, &of_x, &of_y, NULL, &out[0], &out[1], &out[2]));
+  OK(gpureduce_keep(out[0], &out[3]));
+  *r++ = element(out[0], 18);
+  OK(gpureduce_view(out[3], 0, 1, 35, &out[0]));
+  *r++ = whole(out[0]);
+  for (int k = 1; k < 4; k++) OK(gpureduce_drop(out[k]));
   out[0] = NULL;
   OK(gpureduce_scan("sum", e, &back, &out[0]));
   *r++ = element(out[0], 4);

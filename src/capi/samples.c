@@ -145,19 +145,40 @@ gpureduce_status gpureduce_histogram_each(const gpureduce_array *a, const gpured
 
 /* ---- of pairs ---- */
 
-static int read_axis(gr_capi *q, const gr_array *a, const gpureduce_binning *given, gr_binning *b) {
+/* missing: of x, what its binning says of pairs that are not there; of y NULL. */
+static int read_axis(gr_capi *q, const gr_array *a, const gpureduce_binning *given, gr_partial *missing,
+                     gr_binning *b) {
   gpureduce_binning own;
   if (!read_grown(q, given, &own) || !read_bins(q, a, &own, b)) return 0;
-  if (!own.weights && !own.mask && !own.skipnan && !own.modulo && !own.into) return 1;
-  return gr_capi_refuse(q, GPUREDUCE_BAD, "binning: takes no weights, mask, skipnan, modulo or into here");
+  const gr_array *x = missing && !gr_is_float(a->dtype) ? missing->b.a : a; /* either's NaN make a pair missing */
+  if (missing && !gr_capi_missing(q, own.mask, own.skipnan, x, &missing->missing)) return 0;
+  if (!missing && (own.mask || own.skipnan))
+    return gr_capi_refuse(q, GPUREDUCE_BAD, "of_y: takes no mask or skipnan: those of of_x are of pairs");
+  if (!own.weights && !own.modulo && !own.into) return 1;
+  return gr_capi_refuse(q, GPUREDUCE_BAD, "binning: takes no weights, modulo or into here");
 }
 
-static gr_status histogram2d(gr_capi *q, gr_pairs *p, results *r) {
-  gr_array *const edges[2] = {&r->made[1]->array, &r->made[2]->array};
+/* What is present of the pairs and their weights, in arrays of its own. */
+static gr_status keep_present(gr_context *c, const gr_partial *of, gr_pairs *p, gr_array kept[3]) {
+  gr_reduced *const parts[] = {&p->weights, &p->samples[0], &p->samples[1]};
+  gr_status status = GR_OK;
+  if (!gr_may_miss(&of->missing)) return GR_OK;
+  for (int k = 0; k < 3 && status == GR_OK; k++) {
+    if (!parts[k]->a) continue;
+    status = gr_partial_compact(c, of, *parts[k], &kept[k]);
+    *parts[k] = (gr_reduced){NULL, &kept[k]};
+  }
+  return status;
+}
+
+static gr_status histogram2d(gr_capi *q, const gr_partial *of, gr_pairs p, results *r) {
+  gr_array *const edges[2] = {&r->made[1]->array, &r->made[2]->array}, kept[3] = {{0}};
   int axis = -1;
   release_results(r);
-  gr_status status = gr_reduced_eval(q->c, &p->weights);
-  if (status == GR_OK) status = gr_histogram2d(q->c, p, &r->made[0]->array, edges, &axis);
+  gr_status status = gr_reduced_eval(q->c, &p.weights);
+  if (status == GR_OK) status = keep_present(q->c, of, &p, kept);
+  if (status == GR_OK) status = gr_histogram2d(q->c, &p, &r->made[0]->array, edges, &axis);
+  for (int k = 0; k < 3; k++) gr_array_release(&kept[k]);
   if (status != GR_BAD || axis < 0) return status;
   const size_t length = strlen(q->c->error);
   snprintf(q->c->error + length, sizeof q->c->error - length, " (along %c)", "xy"[axis]);
@@ -176,14 +197,15 @@ gpureduce_status gpureduce_histogram2d(const gpureduce_array *x, const gpureduce
   if (p.samples[0].a) p.samples[1] = gr_capi_operand(&q, y);
   if (!p.samples[1].a) return gr_capi_end(&q);
   const gr_array *a = p.samples[0].a, *b = p.samples[1].a;
+  gr_partial pairs = {.a = p.samples[0], .b = p.samples[1]};
   if (a->n != b->n || a->storage->queue != b->storage->queue)
     gr_capi_refuse(&q, GPUREDUCE_BAD, "y: as long as x, and beside it, expected");
-  else if (read_axis(&q, a, of_x, &p.bins[0]) && read_axis(&q, b, of_y, &p.bins[1]) &&
+  else if (read_axis(&q, a, of_x, &pairs, &p.bins[0]) && read_axis(&q, b, of_y, NULL, &p.bins[1]) &&
            read_weights(&q, weights, a, &p.weights)) {
     if (p.bins[0].bins > GR_MOST_CELLS / p.bins[1].bins)
       gr_capi_refuse(&q, GPUREDUCE_BAD, "%lld x %lld bins are more than %lld", (long long)p.bins[0].bins,
                      (long long)p.bins[1].bins, (long long)GR_MOST_CELLS);
-    else if (open_results(&q, &r)) GR_CAPI_TRY(&q, histogram2d(&q, &p, &r));
+    else if (open_results(&q, &r)) GR_CAPI_TRY(&q, histogram2d(&q, &pairs, p, &r));
   }
   return close_results(&q, &r);
 }
