@@ -130,9 +130,15 @@ static __device__ __forceinline__ double of_row(const soft_job &q, double v, dou
 /* What has a row. */
 enum owner { OF_WARP, OF_BLOCK, OF_BLOCKS };
 
+/* Blocks of a multiprocessor, of which one of compute capability 7.5 has room for 1024 threads. */
+constexpr int blocks_fitting(int warps, int blocks) {
+  return gr_arch == 750 && warps * 32 * blocks > 1024 ? 1024 / (warps * 32) : blocks;
+}
+
 /* A warp has a row of one leaf; or a block has a row, or one of q.pieces of it, of a power of two of leaves. */
 template <typename S, owner owns, int warps, int blocks>
-static __global__ void __launch_bounds__(warps * 32, blocks) softmax_rows(const __grid_constant__ soft_job q) {
+static __global__ void __launch_bounds__(warps * 32, blocks_fitting(warps, blocks))
+    softmax_rows(const __grid_constant__ soft_job q) {
   using T = exact<S::dtype>;
   __shared__ double part[S::warps > 1 ? warps : 1][32], sum_of[warps], pieces[owns == OF_BLOCKS ? 2 : 1][32];
   __shared__ T most_of[warps];
