@@ -1,15 +1,14 @@
 /*
 ** Softmax of short rows: those of a part of a leaf's first lanes have `width` threads each, side by side in warps, with
-** `own` elements each. dense_width: of rows whose elements lie side by side, else 0.
+** up to `own` elements each. dense_width: of rows whose elements lie side by side, else 0.
 */
 #ifndef GR_CUDA_NORM_SOFTMAX_FEW_CUH
 #define GR_CUDA_NORM_SOFTMAX_FEW_CUH
 
 #include "kernels/cuda/norm/softmax_element.cuh"
 
-template <gr_dtype D, int dense_width>
+template <gr_dtype D, int own, int dense_width>
 static __global__ void __launch_bounds__(Tuning::softmax_few_threads) softmax_few(const __grid_constant__ soft_job q) {
-  constexpr int own = Tuning::softmax_few_own<gr_size<D>>;
   const int width = dense_width ? dense_width : q.width, rows = Tuning::softmax_few_threads / width;
   const int64_t x_stride = dense_width ? gr_size<D> : q.x_stride, out_stride = dense_width ? gr_size<D> : q.out_stride;
   int64_t row = blockIdx.x * (int64_t)rows + (int)threadIdx.x / width;
@@ -36,15 +35,16 @@ static __global__ void __launch_bounds__(Tuning::softmax_few_threads) softmax_fe
 
 /* Rows whose elements all are in the first row of their leaf, of a warp or less. */
 template <gr_dtype D> static cudaError_t start_few(soft_job *q, const gr_cuda_run *run) {
-  static const void *const dense[] = {
-      (const void *)softmax_few<D, 1>, (const void *)softmax_few<D, 2>,  (const void *)softmax_few<D, 4>,
-      (const void *)softmax_few<D, 8>, (const void *)softmax_few<D, 16>, (const void *)softmax_few<D, 32>};
   constexpr int own = Tuning::softmax_few_own<gr_size<D>>, threads = Tuning::softmax_few_threads;
+  static const void *const dense[] = {(const void *)softmax_few<D, own, 1>,  (const void *)softmax_few<D, own, 2>,
+                                      (const void *)softmax_few<D, own, 4>,  (const void *)softmax_few<D, own, 8>,
+                                      (const void *)softmax_few<D, own, 16>, (const void *)softmax_few<D, own, 32>};
   int which = 0;
   while ((own << which) < q->n) which++;
   q->width = 1 << which;
-  return start_blocks(q, is_dense<D>(*q) ? dense[which] : (const void *)softmax_few<D, 0>,
-                      (q->count - 1) / (threads / q->width) + 1, threads / 32, run);
+  const void *kernel = is_dense<D>(*q) ? dense[which] : (const void *)softmax_few<D, own, 0>;
+  if (q->n <= 2 && is_dense<D>(*q)) kernel = (const void *)softmax_few<D, 2, 1>;
+  return start_blocks(q, kernel, (q->count - 1) / (threads / q->width) + 1, threads / 32, run);
 }
 
 #endif

@@ -130,9 +130,15 @@ static __device__ __forceinline__ double of_row(const soft_job &q, double v, dou
 /* What has a row. */
 enum owner { OF_WARP, OF_BLOCK, OF_BLOCKS };
 
+/* Blocks of a multiprocessor, of which one of compute capability 7.5 has room for 1024 threads. */
+constexpr int blocks_fitting(int warps, int blocks) {
+  return gr_arch == 750 && warps * 32 * blocks > 1024 ? 1024 / (warps * 32) : blocks;
+}
+
 /* A warp has a row of one leaf; or a block has a row, or one of q.pieces of it, of a power of two of leaves. */
 template <typename S, owner owns, int warps, int blocks>
-static __global__ void __launch_bounds__(warps * 32, blocks) softmax_rows(const __grid_constant__ soft_job q) {
+static __global__ void __launch_bounds__(warps * 32, blocks_fitting(warps, blocks))
+    softmax_rows(const __grid_constant__ soft_job q) {
   using T = exact<S::dtype>;
   __shared__ double part[S::warps > 1 ? warps : 1][32], sum_of[warps], pieces[owns == OF_BLOCKS ? 2 : 1][32];
   __shared__ T most_of[warps];
@@ -181,8 +187,8 @@ template <typename S> static int leaves_of_block(const soft_job &q, int warps, i
 }
 
 /* Rows of a leaf at most, a warp each. */
-template <typename S> static cudaError_t start_warps(soft_job *q, const gr_cuda_run *run) {
-  constexpr int warps = Tuning::softmax_warp_rows, threads = Tuning::softmax_threads<S::count>;
+template <typename S, int threads> static cudaError_t start_warps(soft_job *q, const gr_cuda_run *run) {
+  constexpr int warps = Tuning::softmax_warp_rows;
   static_assert(S::warps == 1, "nobody shares the row");
   return start_blocks(q, (const void *)softmax_rows<S, OF_WARP, warps, threads / (warps * 32)>,
                       (q->count - 1) / warps + 1, warps, run);
@@ -214,15 +220,15 @@ template <gr_dtype D> static cudaError_t start_wide(soft_job *q, int leaves, con
   using Few = share<D, Tuning::softmax_few_rows, GR_LANES(gr_size<D>) / 32, true>;
   using Half = wide<D, rows / 2>;
   using Whole = wide<D, rows>;
-  if (q->n <= Few::rows * Few::lanes) return start_warps<Few>(q, run);
+  if (q->n <= Few::rows * Few::lanes) return start_warps<Few, Tuning::softmax_threads<4 * Few::count>>(q, run);
   if constexpr (Whole::warps == 1) {
-    if (q->leaves == 1) return start_warps<Whole>(q, run);
+    if (q->leaves == 1) return start_warps<Whole, Tuning::softmax_threads<4 * Whole::count>>(q, run);
   } else {
-    constexpr int blocks = Tuning::softmax_threads<Half::count> / (Half::warps * 32);
+    constexpr int blocks = Tuning::softmax_threads<4 * Half::count> / (Half::warps * 32);
     if (q->n <= Half::rows * Half::lanes) return start_rows<Half, Half::warps, blocks>(q, run);
   }
   if (leaves < q->leaves) return start_pieces<Whole>(q, leaves, run);
-  return start_rows<Whole, warps, Tuning::softmax_threads<Whole::count> / (warps * 32)>(q, run);
+  return start_rows<Whole, warps, Tuning::softmax_threads<4 * Whole::count> / (warps * 32)>(q, run);
 }
 
 /* Few rows, those of f64, and those of any stride; false if a row has more blocks than wait for each other. */
@@ -230,10 +236,6 @@ template <gr_dtype D, bool dense> static bool start_thin(soft_job *q, const gr_c
   using T = thin<D, dense>;
   constexpr int warps = Tuning::softmax_warps;
   int leaves = leaves_of_block<T>(*q, warps, run->chip->sms);
-  if constexpr (D == GR_F64) {
-    using Few = share<D, Tuning::softmax_few_rows, 1, dense>;
-    if (q->n <= Few::rows * Few::lanes) return *e = start_rows<Few, Few::warps, warps / Few::warps>(q, run), true;
-  }
   if (leaves >= q->leaves) *e = start_rows<T, warps, 1>(q, run);
   else if (leaves) *e = start_pieces<T>(q, leaves, run);
   return leaves != 0;
@@ -242,7 +244,13 @@ template <gr_dtype D, bool dense> static bool start_thin(soft_job *q, const gr_c
 /* Rows that registers of as many blocks as run at once hold; false if these do not. */
 template <gr_dtype D> static bool start_held(soft_job *q, const gr_cuda_run *run, cudaError_t *e) {
   if constexpr (D == GR_F64) {
-    return is_dense<D>(*q) ? start_thin<D, true>(q, run, e) : start_thin<D, false>(q, run, e);
+    using Few = share<D, Tuning::softmax_few_rows, 2, true>;
+    using Leaf = share<D, GR_LEAF_ROWS(8), 2, true>;
+    if (!is_dense<D>(*q)) return start_thin<D, false>(q, run, e);
+    if (q->n <= Few::rows * Few::lanes) return *e = start_warps<Few, Tuning::softmax_f64_threads>(q, run), true;
+    if (q->n <= Leaf::leaf && q->count >= run->chip->sms * Tuning::softmax_full_warps)
+      return *e = start_warps<Leaf, Tuning::softmax_f64_leaf_threads>(q, run), true;
+    return start_thin<D, true>(q, run, e);
   } else {
     using W = wide<D, GR_LEAF_ROWS(gr_size<D>)>;
     int sms = run->chip->sms, leaves = leaves_of_block<W>(*q, Tuning::softmax_wide_warps, sms);

@@ -48,7 +48,7 @@ struct gr_norm_tuning {
   static constexpr int softmax_few_threads = 256;
   template <int size> static constexpr int softmax_few_own = size == 2 ? 8 : 4;
   /* Exponentials of a thread that overlap, and share a test for what is there: f16 2^16 x 1024, 4: 87, now 80. */
-  template <int count> static constexpr int softmax_at_once = count > 8 ? 8 : 4;
+  template <int count> static constexpr int softmax_at_once = count > 8 ? 8 : count < 4 ? count : 4;
 
   /* Few rows, rows of f64 or of any stride (softmax_rows.cuh): warps of a block, 32 lanes of a leaf each. */
   static constexpr int softmax_warps = 32;
@@ -58,7 +58,9 @@ struct gr_norm_tuning {
   static constexpr int softmax_few_rows = 4;      /* of a leaf, that a warp takes whole */
   static constexpr int softmax_warp_rows = 4;     /* rows of a block whose warps have one each */
   /* Threads of a multiprocessor, so that their elements stay in registers. */
-  template <int elements> static constexpr int softmax_threads = elements > 16 ? 1024 : 1536;
+  template <int bytes> static constexpr int softmax_threads = bytes > 64 ? 1024 : 1536;
+  /* f64, whose exponentials want registers: rows of up to 4 and 8 rows of lanes. */
+  static constexpr int softmax_f64_threads = 1024, softmax_f64_leaf_threads = 640;
   /* Warps of each of a row's blocks, where these are not too many: f32 1024 x 65536 16: 188, 8: 177; f16 1072 x 34140
      8: 97, 4: 89. */
   static constexpr int softmax_pieces_warps = 4;
