@@ -59,7 +59,7 @@ struct gr_norm_tuning {
   static constexpr int softmax_warp_rows = 4;     /* rows of a block whose warps have one each */
   /* Threads of a multiprocessor, so that their elements stay in registers. */
   template <int bytes> static constexpr int softmax_threads = bytes > 64 ? 1024 : 1536;
-  /* f64, whose exponentials want registers: rows of up to 4 and 8 rows of lanes. */
+  /* f64, whose exponentials want registers: rows of up to 4 and 8 rows of lanes. 20000 x 300 33.7 -> 27.8. */
   static constexpr int softmax_f64_threads = 1024, softmax_f64_leaf_threads = 640;
   /* Warps of each of a row's blocks, where these are not too many: f32 1024 x 65536 16: 188, 8: 177; f16 1072 x 34140
      8: 97, 4: 89. */
