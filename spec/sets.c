@@ -217,12 +217,12 @@ int main(int argc, char **argv) {
         bytes = run[it.kind](&got);
         cases++;
         if (!memcmp(&expected, &got, (size_t)bytes)) continue;
-        if (wrong++ < 10)
-          printf("\n%s: %s, operation %d, dtype %d, n %lld, count %lld, stride %lld, skip %lld, ", sets[s],
-                 names[it.kind], (int)it.op, (int)it.t, (long long)it.n, (long long)it.count, (long long)it.stride,
-                 (long long)it.skip);
-          printf("turn %d, exclusive %d, reverse %d, bins %lld", it.turn, it.exclusive, it.reverse,
-                 (long long)it.bins);
+        if (wrong++ >= 10) continue;
+        printf("\n%s: %s, operation %d, dtype %d, n %lld, count %lld, stride %lld, skip %lld, ", sets[s],
+               names[it.kind], (int)it.op, (int)it.t, (long long)it.n, (long long)it.count, (long long)it.stride,
+               (long long)it.skip);
+        printf("turn %d, exclusive %d, reverse %d, bins %lld", it.turn, it.exclusive, it.reverse,
+               (long long)it.bins);
       }
     }
   }

@@ -12,7 +12,8 @@ typedef float vf __attribute__((vector_size(32)));
 GR_INLINE vd vd_set(double x) { return (vd)_mm256_set1_pd(x); }
 GR_INLINE vf vf_set(float x) { return (vf)_mm256_set1_ps(x); }
 GR_INLINE vd vd_abs(vd x) { return (vd)_mm256_andnot_pd(_mm256_set1_pd(-0.0), (__m256d)x); }
-#define GR_FUSED 1
+#define GR_FUSED 1    /* what functions/fused.h asks of the compiler */
+#define GR_VD_FUSED 1 /* vd_fused is here: x * y + z rounded once, the same where the product is exact */
 GR_INLINE vd vd_fused(vd x, vd y, vd z) { return (vd)_mm256_fmadd_pd((__m256d)x, (__m256d)y, (__m256d)z); }
 GR_INLINE vd vd_first(int n, vd x, vd y) {
   __m256i mask = _mm256_cmpgt_epi64(_mm256_set1_epi64x(n), _mm256_set_epi64x(3, 2, 1, 0));

@@ -12,7 +12,8 @@ typedef float vf __attribute__((vector_size(64)));
 GR_INLINE vd vd_set(double x) { return (vd)_mm512_set1_pd(x); }
 GR_INLINE vf vf_set(float x) { return (vf)_mm512_set1_ps(x); }
 GR_INLINE vd vd_abs(vd x) { return (vd)_mm512_abs_pd((__m512d)x); }
-#define GR_FUSED 1 /* x * y + z in one instruction: the same where the product is exact */
+#define GR_FUSED 1    /* what functions/fused.h asks of the compiler */
+#define GR_VD_FUSED 1 /* vd_fused is here: x * y + z rounded once, the same where the product is exact */
 GR_INLINE vd vd_fused(vd x, vd y, vd z) { return (vd)_mm512_fmadd_pd((__m512d)x, (__m512d)y, (__m512d)z); }
 /* The first n lanes of x, the others of y. */
 GR_INLINE vd vd_first(int n, vd x, vd y) {

@@ -13,7 +13,8 @@ typedef uint64_t vi __attribute__((vector_size(16)));
 GR_INLINE vd vd_set(double x) { return (vd)vdupq_n_f64(x); }
 GR_INLINE vf vf_set(float x) { return (vf)vdupq_n_f32(x); }
 GR_INLINE vd vd_abs(vd x) { return (vd)vabsq_f64((float64x2_t)x); }
-#define GR_FUSED 1
+#define GR_FUSED 1    /* what functions/fused.h asks of the compiler */
+#define GR_VD_FUSED 1 /* vd_fused is here: x * y + z rounded once, the same where the product is exact */
 GR_INLINE vd vd_fused(vd x, vd y, vd z) { return (vd)vfmaq_f64((float64x2_t)z, (float64x2_t)x, (float64x2_t)y); }
 GR_INLINE vd vd_first(int n, vd x, vd y) { /* n is 1: 0 and 2 do not come here */
   (void)n;
