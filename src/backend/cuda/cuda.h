@@ -202,6 +202,7 @@ void gr_cuda_launches(gr_backend *); /* sets those of its functions that are one
 gr_status gr_cuda_follow(gr_queue *, void *stream);
 gr_status gr_cuda_lead(gr_queue *, void *stream);
 gr_status gr_cuda_adopt(gr_queue *, void *stream);
+gr_status gr_cuda_lend(gr_queue *, int (*f)(void *with, void *stream), void *with, int *code);
 
 /* ---- queue.c; above it device.c ---- */
 
