@@ -51,3 +51,12 @@ $(ranks_peer): bench/ranks_peer.c
 	$(call step,$<) $(mpi_compile) -I$(lua_incdir) $(LIBFLAG) $(LDFLAGS) $< -o $@
 bench-ranks: $(module) $(mpi_module) $(ranks_peer)
 	@$(here) GPUREDUCE_THREADS=1 mpirun -n $(RANKS) --allow-run-as-root --oversubscribe $(LUA) bench/ranks.lua
+
+# Histograms over RANKS ranks with a GPU each, beside NCCL's allreduce.
+nccl_peer = $(for_lua)/nccl_peer.$(LIB_EXTENSION)
+.PHONY: bench-ranks-nccl
+$(nccl_peer): bench/nccl_peer.c src/mpi/nccl.c src/mpi/nccl.h
+	$(call step,$<) $(mpi_compile) -I$(lua_incdir) -I$(toolkit_root)/include $(LIBFLAG) $(LDFLAGS) $(filter %.c,$^) -o $@ \
+	  -L$(toolkit_root)/lib64 -lcudart -ldl
+bench-ranks-nccl: $(module) $(mpi_module) $(nccl_peer)
+	@$(here) mpirun -n $(RANKS) --allow-run-as-root --oversubscribe $(LUA) bench/ranks_nccl.lua

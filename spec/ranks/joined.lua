@@ -1,5 +1,5 @@
 -- Run by mpirun on pretend devices, with an NCCL that is none (nccl.c): the counts of many bins are added where they
--- lie, or by the hosts where devices cannot be joined. The argument says which is expected: "there", "hosts", or "fails".
+-- lie, or by the hosts where devices cannot be joined. The argument says which is expected: "there", "hosts", "fails".
 
 local gr = require "gpureduce"
 local mpi = require "gpureduce.mpi"
