@@ -179,7 +179,8 @@ static __global__ void __launch_bounds__(warps * 32, blocks_fitting(warps, block
 */
 template <typename S> static int leaves_of_block(const soft_job &q, int warps, int sms) {
   auto pieces = [&](int leaves) { return (q.leaves - 1) / leaves + 1; };
-  if (q.leaves * S::warps <= warps && (q.leaves == 1 || 2 * q.count > sms)) return (int)q.leaves;
+  if (q.leaves * S::warps <= warps && (q.leaves == 1 || Tuning::softmax_row_share * q.count > sms))
+    return (int)q.leaves;
   int leaves = max(Tuning::softmax_pieces_warps / S::warps, 1);
   while (leaves > 1 && q.count * pieces(leaves / 2) <= sms) leaves /= 2;
   while (pieces(leaves) > sms && leaves * S::warps < Tuning::softmax_wide_warps) leaves *= 2;
@@ -244,8 +245,8 @@ template <gr_dtype D, bool dense> static bool start_thin(soft_job *q, const gr_c
 /* Rows that registers of as many blocks as run at once hold; false if these do not. */
 template <gr_dtype D> static bool start_held(soft_job *q, const gr_cuda_run *run, cudaError_t *e) {
   if constexpr (D == GR_F64) {
-    using Few = share<D, Tuning::softmax_few_rows, 2, true>;
-    using Leaf = share<D, GR_LEAF_ROWS(8), 2, true>;
+    using Few = share<D, Tuning::softmax_few_rows, Tuning::softmax_f64_each, true>;
+    using Leaf = share<D, GR_LEAF_ROWS(8), Tuning::softmax_f64_each, true>;
     if (!is_dense<D>(*q)) return start_thin<D, false>(q, run, e);
     if (q->n <= Few::rows * Few::lanes) return *e = start_warps<Few, Tuning::softmax_f64_threads>(q, run), true;
     if (q->n <= Leaf::leaf && q->count >= run->chip->sms * Tuning::softmax_full_warps)

@@ -10,6 +10,7 @@
 #include "kernels/ladder/cuda.h"
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/grid/mailbox.h"
+#include "src/backend/cuda/tuning.h"
 #include "src/core/backend.h"
 #include "src/core/operation.h"
 
@@ -20,10 +21,7 @@ typedef struct gr_cuda_device {
   gr_cuda_chip chip;
 } gr_cuda_device;
 
-#define GR_FIRST_SCRATCH ((size_t)1 << 20)
-
 /* Pinned buffers taken in turn; done[k] is recorded when buffer k's copies have been issued. */
-#define GR_RING 4
 typedef struct gr_cuda_ring {
   char *memory, *mapped; /* as the two sides see it */
   size_t size, used;     /* of one buffer; bytes taken from the current one */
