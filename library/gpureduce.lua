@@ -496,13 +496,15 @@ function gr.column(a, j) end
 function array:column(j) end
 
 ---The matrix turned over, as a view: no element moves. Its rows, columns and elements, its reductions by `axis`, `fill`
----and `release` take it as it lies; all else puts a copy of its elements in order first.
+---and `release` take it as it lies; all else puts a copy of its elements in order first, which `put` and what stands in
+---brackets bring back.
 ---@param X gpureduce.array a matrix
 ---@return gpureduce.array # a matrix of `X.columns` rows; what is written to its elements shows in X. It cannot be `into`
 function gr.transpose(X) end
 
 ---The matrix turned over, as a view: no element moves. Its rows, columns and elements, its reductions by `axis`, `fill`
----and `release` take it as it lies; all else puts a copy of its elements in order first.
+---and `release` take it as it lies; all else puts a copy of its elements in order first, which `put` and what stands in
+---brackets bring back.
 ---@return gpureduce.array # a matrix of `X.columns` rows; what is written to its elements shows in X. It cannot be `into`
 function array:transpose() end
 

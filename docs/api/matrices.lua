@@ -81,7 +81,8 @@ print(pairs_of.rows, pairs_of[3][2])]],
     {
       name = "transpose",
       text = "The matrix turned over, as a view: no element moves. Its rows, columns and elements, its reductions by "
-        .. "`axis`, `fill` and `release` take it as it lies; all else puts a copy of its elements in order first.",
+        .. "`axis`, `fill` and `release` take it as it lies; all else puts a copy of its elements in order first, which "
+        .. "`put` and what stands in brackets bring back.",
       params = { matrix },
       returns = { { "array", "a matrix of `X.columns` rows; what is written to its elements shows in X. It cannot be "
         .. "`into`" } },
