@@ -495,6 +495,19 @@ function gr.column(a, j) end
 ---@return gpureduce.array|gpureduce.expression # the view; or the column, for operators and formulas
 function array:column(j) end
 
+---An array of one element, which operators repeat for all elements of the vector or matrix that it meets. It is read
+---where it lies, so a result that was left there (`{into=, at=}`) goes on without a wait; in the text of a formula
+---`scalar(x)` says the same.
+---@param a gpureduce.array of one element; `a:slice(i, i)` is one of several
+---@return gpureduce.expression # the scalar, for operators and formulas
+function gr.scalar(a) end
+
+---An array of one element, which operators repeat for all elements of the vector or matrix that it meets. It is read
+---where it lies, so a result that was left there (`{into=, at=}`) goes on without a wait; in the text of a formula
+---`scalar(x)` says the same.
+---@return gpureduce.expression # the scalar, for operators and formulas
+function array:scalar() end
+
 ---The matrix turned over, as a view: no element moves. Its rows, columns and elements, its reductions by `axis`, `fill`
 ---and `release` take it as it lies; all else puts a copy of its elements in order first, which `put` and what stands in
 ---brackets bring back.

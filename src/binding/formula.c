@@ -157,11 +157,12 @@ static int count_steps(const gr_expression *e) {
   return steps;
 }
 
-/* What gr.row and gr.column give. */
+/* What gr.row, gr.column and gr.scalar give. */
 static int push_line(lua_State *L, const gr_expression *e) {
+  static const char *const what[] = {"", "a scalar", "a row", "a column"};
   char text[96];
   snprintf(text, sizeof text, GR_EXPRESSION_NAME " %s[%lld], %s", gr_dtypes[gr_expression_dtype(e)].name,
-           (long long)e->inputs[0].n, e->program.nodes[0].spread == GR_ROW ? "a row" : "a column");
+           (long long)e->inputs[0].n, what[e->program.nodes[0].spread]);
   lua_pushstring(L, text);
   return 1;
 }

@@ -230,8 +230,7 @@ static gr_status find_matrix(gr_builder *b) {
 gr_status gr_build_end(gr_builder *b, int node) {
   b->e->result = node;
   gr_status status = find_matrix(b);
-  if (status == GR_OK && b->e->n < 0 && b->e->matrix)
-    status = gr_fail(b->context, GR_BAD, "a row or a column alone has no length: use its array");
+  if (status == GR_OK && b->e->n < 0 && b->e->matrix) status = gr_fail(b->context, GR_BAD, GR_LINE_ALONE);
   if (status == GR_OK && b->e->n < 0)
     status = gr_fail(b->context, GR_BAD, "nothing says how long it is: give an array, or n = its length");
   return status;
