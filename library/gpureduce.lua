@@ -3165,6 +3165,7 @@ function gr.operator(options) end
 ---@field skipnan? boolean
 ---elements are missing where this is 0: u8, or an expression, as long as `a`
 ---@field mask? gpureduce.array|gpureduce.expression
+---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `rows` or `segments` the array that takes the results, if the operator gives one; with `at` the array of which
 ---one element does
 ---@field into? gpureduce.array
@@ -3183,12 +3184,14 @@ function operator:reduce(a, options) end
 ---@class gpureduce.operator.scan.options
 ---@field exclusive? boolean element k takes what came before it; default false
 ---@field reverse? boolean from the end to the start; default false
+---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
+---@field axis? integer 2: each row by itself, 1: each column; with `rows`, or of a matrix; default 2
 ---@field into? gpureduce.array the array that takes the results, if the operator gives one
 
 ---The running results: `gr.scan(a, op, options)`.
 ---@param a gpureduce.array|gpureduce.expression the input
 ---@param options? gpureduce.operator.scan.options
----@return gpureduce.array # as long as the input; one for each result
+---@return gpureduce.array # as long as the input and of its shape; one for each result
 function operator:scan(a, options) end
 
 ---@class gpureduce.rmsnorm.options

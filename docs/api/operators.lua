@@ -80,7 +80,7 @@ print(select(2, pcall(gr.operator, { state = "s", map = "x", merge = "s1 - s2", 
     {
       of = "operator", name = "reduce", text = "Reduce an array by it: `op(a, options)` too.",
       params = { { "a", "array|expression", "the input" }, { "options", "options?", "" } },
-      options = { c.rows, c.axis, c.segments, c.skipnan, c.mask,
+      options = { c.rows, c.axis, c.segments, c.skipnan, c.mask, c.keepdims,
         { "into", "array?", "with `rows` or `segments` the array that takes the results, if the operator gives one; "
           .. "with `at` the array of which one element does" },
         { "at", "integer?", "which; -1 is the last" },
@@ -106,9 +106,11 @@ print(largest:reduce(gr.array { 3, -7, 7, 5 }))]],
       params = { { "a", "array|expression", "the input" }, { "options", "options?", "" } },
       options = { { "exclusive", "boolean?", "element k takes what came before it", default = "false" },
         { "reverse", "boolean?", "from the end to the start", default = "false" },
+        c.rows, { "axis", "integer?", "2: each row by itself, 1: each column; with `rows`, or of a matrix",
+          default = "2" },
         { "into", "array?", "the array that takes the results, if the operator gives one" } },
-      returns = { { "array", "as long as the input; one for each result" } },
-      errors = "As `reduce`.", cost = "O(n x steps): one pass.",
+      returns = { { "array", "as long as the input and of its shape; one for each result" } },
+      errors = "As `reduce`.", cost = "O(n x steps): one pass; rows and columns one after the other.",
       waits = "Waits. Of other devices than the CPU copies down what is stale.",
       example = [[
 -- y = 0.5 * y + x, all at once: two such steps are one

@@ -159,7 +159,7 @@ typedef struct call {
   gr_missing missing;
   gr_future *gather;
   int first, options; /* where the operand and the options are */
-  int later, has_at, results;
+  int later, has_at, results, keepdims;
   int64_t at;
   gr_dtype dtype[MOST];
 } call;
@@ -212,11 +212,14 @@ static int push_arrays(lua_State *L, gr_context *c, call *q) {
   gr_array *out[MOST] = {NULL};
   const int64_t n = gr_shape_results(q->shape, q->of.a->n);
   refuse_into_of_many(L, q->options, q->results);
+  if (q->keepdims && gr_l_has_option(L, q->options, "into"))
+    gr_l_argerror(L, q->options, "option 'keepdims': takes no 'into', which has a shape of its own");
   out[0] = gr_l_option_into(L, q->options, q->dtype[0], n, q->of.a);
   if (out[0]) check_apart(L, q, out[0]);
   gr_l_before_output(L, c, q->gather);
   for (int k = 0; k < q->results; k++)
     if (!out[k]) out[k] = gr_l_new_beside(L, c, q->of.a, q->dtype[k], n);
+  for (int k = 0; k < q->results && q->keepdims; k++) gr_l_keep_dimensions(out[k], q->shape.axis);
   GR_TRY_WITH(L, c, q->first, q->of.e, NULL, run_each(L, c, q, out));
   return q->results;
 }
@@ -246,11 +249,12 @@ static int put_at(lua_State *L, gr_context *c, call *q) {
 
 /* Options rows and axis, or segments. */
 static void read_shape(lua_State *L, call *q) {
-  const int matrix = gr_l_has_option(L, q->options, "rows") || gr_l_has_option(L, q->options, "axis");
-  if (matrix && gr_l_has_option(L, q->options, "segments"))
-    gr_l_argerror(L, q->options, "option 'segments': takes no '%s'",
-                  gr_l_has_option(L, q->options, "rows") ? "rows" : "axis");
-  if (matrix) q->shape = gr_l_option_shape(L, q->options, q->of.a);
+  static const char *const of_matrices[] = {"rows", "axis", "keepdims", NULL};
+  const int segments = gr_l_has_option(L, q->options, "segments");
+  for (int k = 0; of_matrices[k] && segments; k++)
+    if (gr_l_has_option(L, q->options, of_matrices[k]))
+      gr_l_argerror(L, q->options, "option 'segments': takes no '%s'", of_matrices[k]);
+  if (!segments) q->shape = gr_l_option_shape(L, q->options, q->of.a);
   if (gr_l_option_segments(L, q->options, q->of.a, &q->segments)) q->shape.segments = &q->segments;
   if (!q->shape.rows && !q->shape.segments) gr_l_refuse_without_rows(L, q->options, q->of.a);
 }
@@ -274,8 +278,8 @@ static int push_ranks(lua_State *L, gr_context *c, gr_comm *comm, call *q) {
 }
 
 int gr_l_operator_reduce(lua_State *L, gr_custom *u, int first, int options) {
-  static const char *const names[] = {"rows",     "axis",    "into", "at",   "async",
-                                      "segments", "skipnan", "mask", "comm", NULL};
+  static const char *const names[] = {"rows",    "axis", "into", "at",       "async", "segments",
+                                      "skipnan", "mask", "comm", "keepdims", NULL};
   gr_context *c = gr_l_context(L);
   call q = {.u = u, .first = first, .options = options, .shape = {.axis = 2}, .gather = gr_l_gathering(L, c)};
   gr_comm *comm = NULL;
@@ -286,6 +290,7 @@ int gr_l_operator_reduce(lua_State *L, gr_custom *u, int first, int options) {
     read_shape(L, &q);
     q.has_at = gr_l_option_at(L, options, &q.shape, &q.at);
     q.later = gr_l_option_flag(L, options, "async");
+    q.keepdims = gr_l_option_flag(L, options, "keepdims");
     q.missing = gr_l_option_missing(L, options, q.of.a);
     comm = gr_l_option_comm(L, options);
   }
@@ -304,23 +309,25 @@ int gr_l_operator_reduce(lua_State *L, gr_custom *u, int first, int options) {
 /* ---- scans ---- */
 
 int gr_l_operator_scan(lua_State *L, gr_custom *u, int first, int options) {
-  static const char *const names[] = {"into", "exclusive", "reverse", NULL};
+  static const char *const names[] = {"into", "exclusive", "reverse", "rows", "axis", NULL};
   gr_context *c = gr_l_context(L);
   gr_array *out[MOST] = {NULL};
-  call q = {.u = u, .first = first, .options = options};
+  call q = {.u = u, .first = first, .options = options, .shape = {.axis = 2}};
   int exclusive = 0, reverse = 0;
   luaL_checkstack(L, MOST + 40, "too many results");
   q.of.a = gr_l_check_elements(L, first);
   if (gr_l_options(L, options, names)) {
     exclusive = gr_l_option_flag(L, options, "exclusive");
     reverse = gr_l_option_flag(L, options, "reverse");
+    q.shape = gr_l_option_shape(L, options, q.of.a);
+    if (!q.shape.rows) gr_l_refuse_without_rows(L, options, q.of.a);
   }
   find_results(L, &q);
   refuse_into_of_many(L, options, q.results);
   out[0] = gr_l_option_into(L, options, q.dtype[0], q.of.a->n, q.of.a);
   for (int k = 0; k < q.results; k++)
     if (!out[k]) out[k] = gr_l_new_like(L, c, q.of.a, q.dtype[k]);
-  GR_TRY(L, c, first, gr_custom_scan(c, u, q.of.a, out, exclusive, reverse));
+  GR_TRY(L, c, first, gr_custom_scan(c, u, q.shape, q.of.a, out, exclusive, reverse));
   return q.results;
 }
 

@@ -24,8 +24,8 @@ gr_status gr_custom_reduce_present(gr_context *, gr_custom *, gr_shape, const gr
 */
 gr_status gr_custom_ranks(gr_context *, gr_custom *, gr_reduced *, uint64_t *words);
 
-/* Results at each position. */
-gr_status gr_custom_scan(gr_context *, gr_custom *, const gr_array *a, gr_array *const *out, int exclusive,
+/* Results at each position; with rows in the shape, of each vector by itself. */
+gr_status gr_custom_scan(gr_context *, gr_custom *, gr_shape, const gr_array *a, gr_array *const *out, int exclusive,
                          int reverse);
 
 /*
