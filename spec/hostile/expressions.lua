@@ -13,4 +13,7 @@ return function(case)
       return f and f(x, 2):sum()
     end)
   end
+  case("array <", function(e) return e.a < e.b end, { may_raise = true })
+  case("array <=", function(e) return e.a <= e.b end, { may_raise = true })
+  case("expression without a method", function(e) return require "gpureduce".lazy(e.a).summ end, { may_raise = true })
 end

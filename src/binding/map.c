@@ -341,6 +341,13 @@ int gr_l_compact(lua_State *L) {
 const gr_function gr_map_functions[] = {GR_MAPS(GR_X){"compact", gr_l_compact, 0}, {NULL, NULL, 0}};
 #undef GR_X
 
+/* a < b: Lua makes a boolean of whatever the event gives. */
+static int l_less(lua_State *L) {
+  const char *equal = gr_l_number(L) ? "=" : "";
+  return luaL_error(L, GR_ARRAY_NAME ": '<%s' would be a boolean: write a:compare(\"<%s\", b), or \">%s\" for '>%s'",
+                    equal, equal, equal, equal);
+}
+
 /* Errors name the function: 'add', not '__add'. */
 void gr_l_map_metamethods(lua_State *L) {
 #define BINARY(name) \
@@ -359,10 +366,12 @@ void gr_l_map_metamethods(lua_State *L) {
                                           BINARY(shr),
                                           {"neg", l_unm, GR_MAP_neg},
                                           {"bnot", l_unm, GR_MAP_bnot},
+                                          {"lt", l_less, 0},
+                                          {"le", l_less, 1},
                                           {NULL, NULL, 0}};
 #undef BINARY
-  static const char *const events[] = {"__add",  "__sub", "__mul",  "__div", "__mod", "__pow", "__idiv",
-                                       "__band", "__bor", "__bxor", "__shl", "__shr", "__unm", "__bnot"};
+  static const char *const events[] = {"__add", "__sub",  "__mul", "__div", "__mod", "__pow",  "__idiv", "__band",
+                                       "__bor", "__bxor", "__shl", "__shr", "__unm", "__bnot", "__lt",   "__le"};
   lua_newtable(L);
   gr_l_register(L, operators);
   for (int k = 0; operators[k].name; k++) {

@@ -35,3 +35,12 @@ void gr_l_set_event(lua_State *L, const char *event, const char *name, lua_CFunc
   lua_setfield(L, -3, event);
   lua_pop(L, 1);
 }
+
+void gr_l_list_functions(lua_State *L, int t, int count, const char *names[GR_NAMES]) {
+  lua_pushnil(L);
+  while (count < GR_NAMES - 1 && lua_next(L, t)) {
+    if (lua_type(L, -2) == LUA_TSTRING && lua_isfunction(L, -1)) names[count++] = lua_tostring(L, -2);
+    lua_pop(L, 1);
+  }
+  names[count] = NULL;
+}
