@@ -567,6 +567,7 @@ function array:corr(options) end
 function expression:corr(options) end
 
 ---@class gpureduce.add.options
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 
@@ -590,6 +591,7 @@ function array:add(b, options) end
 function expression:add(b, options) end
 
 ---@class gpureduce.sub.options
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 
@@ -613,6 +615,7 @@ function array:sub(b, options) end
 function expression:sub(b, options) end
 
 ---@class gpureduce.mul.options
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 
@@ -636,6 +639,7 @@ function array:mul(b, options) end
 function expression:mul(b, options) end
 
 ---@class gpureduce.div.options
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 
@@ -659,6 +663,7 @@ function array:div(b, options) end
 function expression:div(b, options) end
 
 ---@class gpureduce.neg.options
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 
@@ -679,6 +684,7 @@ function array:neg(options) end
 function expression:neg(options) end
 
 ---@class gpureduce.abs.options
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 
@@ -699,6 +705,7 @@ function array:abs(options) end
 function expression:abs(options) end
 
 ---@class gpureduce.square.options
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 
@@ -719,6 +726,7 @@ function array:square(options) end
 function expression:square(options) end
 
 ---@class gpureduce.sqrt.options
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 
@@ -739,6 +747,7 @@ function array:sqrt(options) end
 function expression:sqrt(options) end
 
 ---@class gpureduce.rsqrt.options
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 
@@ -759,6 +768,7 @@ function array:rsqrt(options) end
 function expression:rsqrt(options) end
 
 ---@class gpureduce.cbrt.options
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 
@@ -779,6 +789,7 @@ function array:cbrt(options) end
 function expression:cbrt(options) end
 
 ---@class gpureduce.exp.options
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 
@@ -799,6 +810,7 @@ function array:exp(options) end
 function expression:exp(options) end
 
 ---@class gpureduce.exp2.options
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 
@@ -819,6 +831,7 @@ function array:exp2(options) end
 function expression:exp2(options) end
 
 ---@class gpureduce.expm1.options
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 
@@ -839,6 +852,7 @@ function array:expm1(options) end
 function expression:expm1(options) end
 
 ---@class gpureduce.log.options
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 
@@ -859,6 +873,7 @@ function array:log(options) end
 function expression:log(options) end
 
 ---@class gpureduce.log2.options
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 
@@ -879,6 +894,7 @@ function array:log2(options) end
 function expression:log2(options) end
 
 ---@class gpureduce.log10.options
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 
@@ -899,6 +915,7 @@ function array:log10(options) end
 function expression:log10(options) end
 
 ---@class gpureduce.log1p.options
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 
@@ -919,6 +936,7 @@ function array:log1p(options) end
 function expression:log1p(options) end
 
 ---@class gpureduce.sin.options
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 
@@ -939,6 +957,7 @@ function array:sin(options) end
 function expression:sin(options) end
 
 ---@class gpureduce.cos.options
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 
@@ -959,6 +978,7 @@ function array:cos(options) end
 function expression:cos(options) end
 
 ---@class gpureduce.tan.options
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 
@@ -979,6 +999,7 @@ function array:tan(options) end
 function expression:tan(options) end
 
 ---@class gpureduce.asin.options
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 
@@ -999,6 +1020,7 @@ function array:asin(options) end
 function expression:asin(options) end
 
 ---@class gpureduce.acos.options
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 
@@ -1019,6 +1041,7 @@ function array:acos(options) end
 function expression:acos(options) end
 
 ---@class gpureduce.atan.options
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 
@@ -1039,6 +1062,7 @@ function array:atan(options) end
 function expression:atan(options) end
 
 ---@class gpureduce.sinh.options
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 
@@ -1059,6 +1083,7 @@ function array:sinh(options) end
 function expression:sinh(options) end
 
 ---@class gpureduce.cosh.options
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 
@@ -1079,6 +1104,7 @@ function array:cosh(options) end
 function expression:cosh(options) end
 
 ---@class gpureduce.tanh.options
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 
@@ -1099,6 +1125,7 @@ function array:tanh(options) end
 function expression:tanh(options) end
 
 ---@class gpureduce.atan2.options
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 
@@ -1122,6 +1149,7 @@ function array:atan2(b, options) end
 function expression:atan2(b, options) end
 
 ---@class gpureduce.hypot.options
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 
@@ -1145,6 +1173,7 @@ function array:hypot(b, options) end
 function expression:hypot(b, options) end
 
 ---@class gpureduce.pow.options
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 
@@ -1164,6 +1193,7 @@ function gr.pow(a, b, options) end
 function array:pow(b, options) end
 
 ---@class gpureduce.mod.options
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 
@@ -1190,6 +1220,7 @@ function array:mod(b, options) end
 function expression:mod(b, options) end
 
 ---@class gpureduce.fmod.options
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 
@@ -1213,6 +1244,7 @@ function array:fmod(b, options) end
 function expression:fmod(b, options) end
 
 ---@class gpureduce.floordiv.options
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 
@@ -1236,6 +1268,7 @@ function array:floordiv(b, options) end
 function expression:floordiv(b, options) end
 
 ---@class gpureduce.minimum.options
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 
@@ -1259,6 +1292,7 @@ function array:minimum(b, options) end
 function expression:minimum(b, options) end
 
 ---@class gpureduce.maximum.options
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 
@@ -1282,6 +1316,7 @@ function array:maximum(b, options) end
 function expression:maximum(b, options) end
 
 ---@class gpureduce.floor.options
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 
@@ -1302,6 +1337,7 @@ function array:floor(options) end
 function expression:floor(options) end
 
 ---@class gpureduce.ceil.options
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 
@@ -1322,6 +1358,7 @@ function array:ceil(options) end
 function expression:ceil(options) end
 
 ---@class gpureduce.round.options
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 
@@ -1342,6 +1379,7 @@ function array:round(options) end
 function expression:round(options) end
 
 ---@class gpureduce.trunc.options
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 
@@ -1362,6 +1400,7 @@ function array:trunc(options) end
 function expression:trunc(options) end
 
 ---@class gpureduce.sign.options
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 
@@ -3066,6 +3105,7 @@ function expression:histogram2d(y, options) end
 ---first
 ---@field mask? gpureduce.array|gpureduce.expression
 ---@field into? gpureduce.array takes the result; of its dtype, and as long or longer: the rest becomes 0
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---a communicator of `gpureduce.mpi`: the input is this rank's part of one over all ranks, and they get the bits of the
 ---whole ([ranks.md](ranks.md))
 ---@field comm? any

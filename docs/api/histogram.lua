@@ -126,11 +126,13 @@ print(gr.histogram2d(x, y, { edges = { { 0, 1, 10 }, { 1, 2, 10 } } }).counts[2]
       options = { { "minlength", "integer?", "the least length of the result", default = "0" },
         { "weights", "array?", "one for each element, of any dtype, as in `histogram`" },
         c.skipnan, { c.mask[1], c.mask[2], c.mask[3] .. "; they are copied without what is missing first" },
-        { "into", "array?", "takes the result; of its dtype, and as long or longer: the rest becomes 0" }, c.comm },
+        { "into", "array?", "takes the result; of its dtype, and as long or longer: the rest becomes 0" },
+        c.single, c.comm },
       returns = { { "array", "i64 (with float weights f64): element k tells how often k - 1 occurs; "
         .. "as long as the greatest plus 1" } },
       dtypes = "Integers.",
-      errors = "Float dtypes; an element below 0, or 2^31 and more; weights of another length, or not finite.",
+      errors = "Float dtypes; an element below 0, or 2^31 and more; weights of another length, or not finite; "
+        .. "`out` without weights of floats.",
       cost = "O(n): one pass for the range, one for the counts.",
       waits = "Waits for the range.",
       example = [[print(table.concat(gr.bincount(gr.array({ 0, 1, 1, 3 }, "u8")):table(), " "))]],

@@ -10,7 +10,9 @@
 #include "src/binding/parts.h"
 #include "src/binding/ranks.h"
 #include "src/binding/results.h"
+#include "src/binding/rounding.h"
 #include "src/core/histogram.h"
+#include "src/core/map.h"
 #include "src/core/ops.h"
 #include "src/core/ranks/meet.h"
 
@@ -299,11 +301,11 @@ static gr_status count_each(lua_State *L, gr_context *c, gr_reduced of, int64_t 
 }
 
 /*
-** gr.bincount(a, {minlength, weights, into, mask}): how often each of 0 .. max occurs, i64, or the sums of the weights
-** there. Negative elements are an error.
+** gr.bincount(a, {minlength, weights, into, mask, out}): how often each of 0 .. max occurs, i64, or the sums of the
+** weights there. Negative elements are an error.
 */
 static int l_bincount(lua_State *L) {
-  static const char *const names[] = {"minlength", "weights", "into", "skipnan", "mask", "comm", NULL};
+  static const char *const names[] = {"minlength", "weights", "into", "skipnan", "mask", "comm", "out", NULL};
   gr_context *c = gr_l_context(L);
   gr_reduced of = gr_l_check_operand(L, 1, 2);
   gr_array *a = of.a;
@@ -314,6 +316,8 @@ static int l_bincount(lua_State *L) {
     gr_l_argerror(L, 2, "option 'minlength': 0 to %lld expected, got %lld", (long long)MAX_BINS, (long long)least);
   const gr_reduced none = {NULL, NULL};
   gr_reduced weights = given ? weights_option(L, a) : none;
+  const gr_dtype sums = gr_histogram_dtype(weights.a);
+  const int single = given && gr_l_option_out(L, 2, "bincount", weights.a ? weights.a->dtype : a->dtype, sums);
   const gr_partial p = {.a = of, .missing = given ? gr_l_option_missing(L, 2, a) : (gr_missing){0}};
   gr_comm *comm = given ? gr_l_option_comm(L, 2) : NULL;
   if (gr_may_miss(&p.missing)) {
@@ -328,12 +332,14 @@ static int l_bincount(lua_State *L) {
     GR_TRY_WITH(L, c, 2, of.e, weights.e, eval_both(c, &of, &b.weights));
     GR_TRY_RANKS(L, c, comm, 1, count_each(L, c, of, least, &b, counts));
   } else GR_TRY_WITH(L, c, 2, of.e, weights.e, count_each(L, c, of, least, &b, counts));
-  gr_array *into = given ? gr_l_option_into(L, 2, gr_histogram_dtype(weights.a), b.bins, a) : NULL;
+  gr_array *into = given ? gr_l_option_into(L, 2, single ? GR_F32 : sums, b.bins, a) : NULL;
   gr_l_drop_elements(L, of);
   gr_l_drop_elements(L, weights);
   gr_l_drop_elements(L, p.missing.mask);
-  if (!into) return gr_l_reserve(L, c, (size_t)(b.bins * 8)), 1; /* only now is it known how many */
-  GR_TRY(L, c, 2, gr_copy(c, counts, into));
+  if (!into && !single) return gr_l_reserve(L, c, (size_t)(b.bins * 8)), 1; /* only now is it known how many */
+  const gr_map_call round = {.op = GR_MAP_cast, .dtype = GR_F64, .a = {counts, 0}};
+  if (!into) into = gr_l_new_beside(L, c, a, GR_F32, b.bins);
+  GR_TRY(L, c, 2, single ? gr_map_arrays(c, &round, into) : gr_copy(c, counts, into));
   gr_l_release(L, counts);
   return 1;
 }

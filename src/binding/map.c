@@ -92,9 +92,14 @@ static int finish(lua_State *L, const gr_map_call *call, const gr_array *like, g
 
 /* ---- operators ---- */
 
+/* With the option 'out' an operator and its rounding are a formula, whose elements are stored once. */
+static int is_rounded(lua_State *L, int options) {
+  return !lua_isnoneornil(L, options) && gr_l_has_option(L, options, "out");
+}
+
 /* gr.neg(a, options) and its like */
 static int l_unary(lua_State *L) {
-  if (gr_l_has_expression(L, 1)) return gr_l_lazy_map(L, (gr_map)gr_l_number(L), 1);
+  if (gr_l_has_expression(L, 1) || is_rounded(L, 2)) return gr_l_lazy_map(L, (gr_map)gr_l_number(L), 1);
   gr_array *a = gr_l_check_array(L, 1);
   gr_map_call call = {.op = (gr_map)gr_l_number(L), .dtype = a->dtype, .a = {a, 0}};
   return finish(L, &call, a, gr_map_result(call.op, a->dtype), 2);
@@ -113,7 +118,7 @@ static int l_binary(lua_State *L) {
   gr_map_call call = {.op = (gr_map)gr_l_number(L)};
   gr_array *first = read_pair(L, 1, 2, &call, &spread);
   if (!first) gr_l_check_array(L, 1);
-  if (spread) return gr_l_lazy_map(L, call.op, 2);
+  if (spread || is_rounded(L, 3)) return gr_l_lazy_map(L, call.op, 2);
   return finish(L, &call, first, gr_map_result(call.op, first->dtype), 3);
 }
 
