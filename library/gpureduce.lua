@@ -3210,6 +3210,7 @@ function gr.operator(options) end
 ---one element does
 ---@field into? gpureduce.array
 ---@field at? integer which; -1 is the last
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---@field async? boolean give a [future](#asking-for-results); default false
 ---a communicator of `gpureduce.mpi`: the input is this rank's part of one over all ranks, and they get the bits of the
 ---whole ([ranks.md](ranks.md))
@@ -3227,6 +3228,7 @@ function operator:reduce(a, options) end
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
 ---@field axis? integer 2: each row by itself, 1: each column; with `rows`, or of a matrix; default 2
 ---@field into? gpureduce.array the array that takes the results, if the operator gives one
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 
 ---The running results: `gr.scan(a, op, options)`.
 ---@param a gpureduce.array|gpureduce.expression the input

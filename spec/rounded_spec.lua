@@ -1,4 +1,4 @@
--- Element operators whose results would be f64, rounded to f32 by the option out.
+-- Element operators, and operators of one's own, whose results would be f64, rounded to f32 by the option out.
 local S = require "spec.support"
 local D = require "spec.data"
 local gr, data = S.gr, D.odd
@@ -59,5 +59,55 @@ describe("operators that are asked for f32", function()
     } do
       assert.equal("bad argument " .. row[1], S.message(unpack(row, 2)))
     end
+  end)
+end)
+
+describe("operators of one's own that are asked for f32", function()
+  local sums = { state = { "s", "c" }, map = { s = "f64(x) / 3", c = "i" },
+    merge = { s = "s1 + s2", c = "max(c1, c2)" },
+    identity = { s = 0, c = 0 }, finish = { "s", "c", "s / n" } }
+  local one = { state = "s", map = "f64(x) / 3", merge = "s1 + s2", identity = 0 }
+  local function f32(x) return gr.array({ x }, "f64"):cast("f32")[1] end
+
+  it("round what is f64, of the whole, of vectors, in scans", function()
+    S.on_each(function()
+      local op, single = gr.operator(sums), gr.operator(one)
+      local a = gr.arange(1, 600)
+      local s, c, m = op(a)
+      assert.same({ f32(s), c, f32(m) }, { op(a, { out = "f32" }) })
+      for _, how in ipairs { { rows = 20 }, { rows = 20, axis = 1 }, { segments = { 1, 50, 50, 601 } },
+        { rows = 20, keepdims = true }, { rows = 20, mask = a:compare(">", 100) } } do
+        local plain = { op(a, how) }
+        how.out = "f32"
+        local got = { op(a, how) }
+        for k, dtype in ipairs { "f32", "i64", "f32" } do
+          assert.equal(dtype, got[k].dtype)
+          assert.is_true(got[k]:allclose(plain[k]:cast(dtype), { nan_equal = true, rtol = 0, atol = 0 }))
+          assert.same(plain[k].shape, got[k].shape)
+        end
+      end
+      local into = gr.zeros(20)
+      assert.equal(into, single(a, { rows = 20, out = "f32", into = into }))
+      assert.is_true(into:equal(single(a, { rows = 20 }):cast "f32"))
+      assert.equal(into, single(a, { out = "f32", into = into, at = 3 }))
+      assert.equal(f32(single(a)), into[3])
+      assert.equal(f32(single(a)), single(a, { out = "f32", async = true }):get())
+      local scanned = single:scan(a, { out = "f32" })
+      assert.is_true(scanned:equal(single:scan(a):cast "f32"))
+      assert.is_true(a:copy():scan(single, { out = "f32", into = gr.zeros(600) }):equal(scanned))
+      local x, y, z = op:scan(a, { out = "f32" })
+      assert.same({ "f32", "i64", "f32" }, { x.dtype, y.dtype, z.dtype })
+    end)
+  end)
+
+  it("say where there is nothing to round, and what an array must be", function()
+    local single, a = gr.operator(one), gr.arange(1, 6)
+    local same = gr.operator { state = "m", map = "x", merge = "max(m1, m2)", identity = 0 }
+    assert.equal("bad argument #2 to 'operator' (option 'out': only for results of f64, 'operator' of f32 gives f32)",
+      S.message(same, a, { out = "f32" }))
+    assert.equal("bad argument #2 to 'operator' (option 'into': f32[2] expected, got f64[2])",
+      S.message(single, a, { rows = 2, out = "f32", into = gr.zeros(2, "f64") }))
+    assert.equal("bad argument #2 to 'operator' (option 'into': dtype f32 expected, got f64)",
+      S.message(single, a, { out = "f32", into = gr.zeros(2, "f64"), at = 1 }))
   end)
 end)

@@ -13,6 +13,9 @@ return function(case)
       return f and f(x, 2):sum()
     end)
   end
+  case("results rounded", function(e)
+    return e.i:div(3, { out = "f32" }), e.i:sqrt { out = "f32", into = e.into32 }
+  end)
   case("array <", function(e) return e.a < e.b end, { may_raise = true })
   case("array <=", function(e) return e.a <= e.b end, { may_raise = true })
   case("expression without a method", function(e) return require "gpureduce".lazy(e.a).summ end, { may_raise = true })

@@ -9,10 +9,12 @@
 #include "src/binding/options.h"
 #include "src/binding/parts.h"
 #include "src/binding/ranks.h"
+#include "src/binding/rounding.h"
 #include "src/binding/shape.h"
 #include "src/binding/values.h"
 #include "src/binding/when.h"
 #include "src/core/formula/operate.h"
+#include "src/core/map.h"
 
 #define OPERATOR_NAME "gpureduce.operator"
 #define MOST GR_OPERATOR_STATES
@@ -162,6 +164,7 @@ typedef struct call {
   int later, has_at, results, keepdims;
   int64_t at;
   gr_dtype dtype[MOST];
+  uint8_t single[MOST]; /* this result is of f64 and rounded to f32 */
 } call;
 
 /* Dtypes of results, which stay what they are although somebody may use the operator for another dtype meanwhile. */
@@ -170,6 +173,27 @@ static void find_results(lua_State *L, call *q) {
   GR_TRY(L, c, q->first, gr_custom_make(c, q->u, q->of.a->dtype));
   q->results = q->u->op.results;
   memcpy(q->dtype, q->u->op.result, sizeof q->dtype);
+  if (!gr_l_has_option(L, q->options, "out") || !gr_l_option_single(L, q->options)) return;
+  int wide = 0;
+  for (int k = 0; k < q->results; k++) wide += q->single[k] = q->dtype[k] == GR_F64;
+  if (!wide) gr_l_option_out(L, q->options, "operator", q->of.a->dtype, q->dtype[0]); /* which raises */
+}
+
+static gr_dtype dtype_of(const call *q, int k) { return q->single[k] ? GR_F32 : q->dtype[k]; }
+
+/* Where results are computed that go to out[k] rounded: an array of f64 on the stack; else out[k] itself. */
+static void push_wide(lua_State *L, gr_context *c, const call *q, gr_array *const *out, gr_array **wide) {
+  for (int k = 0; k < q->results; k++)
+    wide[k] = q->single[k] ? gr_l_new_beside(L, c, q->of.a, GR_F64, out[k]->n) : out[k];
+}
+
+static void round_wide(lua_State *L, gr_context *c, const call *q, gr_array *const *out, gr_array **wide) {
+  for (int k = 0; k < q->results; k++) {
+    if (!q->single[k]) continue;
+    const gr_map_call round = {.op = GR_MAP_cast, .dtype = GR_F64, .a = {wide[k], 0}};
+    GR_TRY(L, c, q->options, gr_map_arrays(c, &round, out[k]));
+    gr_l_release(L, wide[k]);
+  }
 }
 
 /* To arrays, or to words. */
@@ -189,10 +213,19 @@ static gr_status run_each(lua_State *L, gr_context *c, call *q, gr_array *const 
   return run(c, q, out, NULL);
 }
 
+static void push_words(lua_State *L, const call *q, const uint64_t *words) {
+  for (int k = 0; k < q->results; k++) {
+    gr_l_push_element(L, q->dtype[k], &words[k]);
+    if (!q->single[k]) continue;
+    lua_pushnumber(L, (lua_Number)gr_l_single((double)lua_tonumber(L, -1)));
+    lua_replace(L, -2);
+  }
+}
+
 static int push_numbers(lua_State *L, gr_context *c, call *q) {
   uint64_t words[MOST];
   GR_TRY_WITH(L, c, q->first, q->of.e, NULL, run(c, q, NULL, words));
-  for (int k = 0; k < q->results; k++) gr_l_push_element(L, q->dtype[k], &words[k]);
+  push_words(L, q, words);
   return q->results;
 }
 
@@ -209,24 +242,35 @@ static void check_apart(lua_State *L, const call *q, const gr_array *out) {
 }
 
 static int push_arrays(lua_State *L, gr_context *c, call *q) {
-  gr_array *out[MOST] = {NULL};
+  gr_array *out[MOST] = {NULL}, *wide[MOST];
   const int64_t n = gr_shape_results(q->shape, q->of.a->n);
   refuse_into_of_many(L, q->options, q->results);
   if (q->keepdims && gr_l_has_option(L, q->options, "into"))
     gr_l_argerror(L, q->options, "option 'keepdims': takes no 'into', which has a shape of its own");
-  out[0] = gr_l_option_into(L, q->options, q->dtype[0], n, q->of.a);
+  out[0] = gr_l_option_into(L, q->options, dtype_of(q, 0), n, q->of.a);
   if (out[0]) check_apart(L, q, out[0]);
   gr_l_before_output(L, c, q->gather);
   for (int k = 0; k < q->results; k++)
-    if (!out[k]) out[k] = gr_l_new_beside(L, c, q->of.a, q->dtype[k], n);
+    if (!out[k]) out[k] = gr_l_new_beside(L, c, q->of.a, dtype_of(q, k), n);
   for (int k = 0; k < q->results && q->keepdims; k++) gr_l_keep_dimensions(out[k], q->shape.axis);
-  GR_TRY_WITH(L, c, q->first, q->of.e, NULL, run_each(L, c, q, out));
+  const int top = lua_gettop(L);
+  push_wide(L, c, q, out, wide);
+  GR_TRY_WITH(L, c, q->first, q->of.e, NULL, run_each(L, c, q, wide));
+  round_wide(L, c, q, out, wide);
+  lua_settop(L, top);
   return q->results;
 }
 
-static gr_status run_at(lua_State *L, gr_context *c, call *q, const gr_array *into, int64_t at) {
-  gr_array one = gr_l_element(into, at), *const out[1] = {&one};
+static gr_status run_at(lua_State *L, gr_context *c, call *q, const gr_array *into, int64_t at, gr_array *wide) {
+  gr_array one = gr_l_element(into, at), *const out[1] = {wide ? wide : &one};
   return run_each(L, c, q, out);
+}
+
+/* The number that `wide` has, as the element of 'into'. */
+static gr_status round_at(gr_context *c, const gr_array *wide, const gr_array *into, int64_t at) {
+  gr_array one = gr_l_element(into, at);
+  const gr_map_call round = {.op = GR_MAP_cast, .dtype = GR_F64, .a = {wide, 0}};
+  return gr_map_arrays(c, &round, &one);
 }
 
 /* The only result becomes an element of 'into'. */
@@ -234,8 +278,8 @@ static int put_at(lua_State *L, gr_context *c, call *q) {
   refuse_into_of_many(L, q->options, q->results);
   gr_array *into = gr_l_option_array(L, q->options, "into");
   if (!into) gr_l_argerror(L, q->options, "option 'at': only together with 'into'");
-  if (into->dtype != q->dtype[0])
-    gr_l_argerror(L, q->options, "option 'into': dtype %s expected, got %s", gr_dtypes[q->dtype[0]].name,
+  if (into->dtype != dtype_of(q, 0))
+    gr_l_argerror(L, q->options, "option 'into': dtype %s expected, got %s", gr_dtypes[dtype_of(q, 0)].name,
                   gr_dtypes[into->dtype].name);
   gr_l_check_device(L, q->of.a, into, q->options);
   const int64_t at = gr_l_check_at(L, q->options, into, q->at);
@@ -243,7 +287,12 @@ static int put_at(lua_State *L, gr_context *c, call *q) {
   if (gr_array_overlap(&one, q->of.a)) gr_l_argerror(L, q->options, "option 'into': overlaps the input");
   check_apart(L, q, &one);
   gr_l_before_output(L, c, q->gather);
-  GR_TRY_WITH(L, c, q->first, q->of.e, NULL, run_at(L, c, q, into, at));
+  gr_array *wide = q->single[0] ? gr_l_new_beside(L, c, q->of.a, GR_F64, 1) : NULL;
+  GR_TRY_WITH(L, c, q->first, q->of.e, NULL, run_at(L, c, q, into, at, wide));
+  if (!wide) return 1;
+  GR_TRY(L, c, q->options, round_at(c, wide, into, at));
+  gr_l_release(L, wide);
+  lua_pop(L, 1);
   return 1;
 }
 
@@ -272,14 +321,14 @@ static int push_ranks(lua_State *L, gr_context *c, gr_comm *comm, call *q) {
   if (other) gr_l_refuse_with_comm(L, q->options, other);
   if (q->u->ordered) gr_l_argerror(L, q->options, "option 'comm': is not served by operators with commutative = false");
   GR_TRY_RANKS(L, c, comm, q->first, gr_custom_ranks(c, q->u, &q->of, words));
-  for (int k = 0; k < q->results; k++) gr_l_push_element(L, q->dtype[k], &words[k]);
+  push_words(L, q, words);
   gr_l_drop_elements(L, q->of);
   return q->later && !q->gather ? gr_l_later_values(L, c, q->results, where, "operator") : q->results;
 }
 
 int gr_l_operator_reduce(lua_State *L, gr_custom *u, int first, int options) {
   static const char *const names[] = {"rows",    "axis", "into", "at",       "async", "segments",
-                                      "skipnan", "mask", "comm", "keepdims", NULL};
+                                      "skipnan", "mask", "comm", "keepdims", "out",   NULL};
   gr_context *c = gr_l_context(L);
   call q = {.u = u, .first = first, .options = options, .shape = {.axis = 2}, .gather = gr_l_gathering(L, c)};
   gr_comm *comm = NULL;
@@ -309,9 +358,9 @@ int gr_l_operator_reduce(lua_State *L, gr_custom *u, int first, int options) {
 /* ---- scans ---- */
 
 int gr_l_operator_scan(lua_State *L, gr_custom *u, int first, int options) {
-  static const char *const names[] = {"into", "exclusive", "reverse", "rows", "axis", NULL};
+  static const char *const names[] = {"into", "exclusive", "reverse", "rows", "axis", "out", NULL};
   gr_context *c = gr_l_context(L);
-  gr_array *out[MOST] = {NULL};
+  gr_array *out[MOST] = {NULL}, *wide[MOST];
   call q = {.u = u, .first = first, .options = options, .shape = {.axis = 2}};
   int exclusive = 0, reverse = 0;
   luaL_checkstack(L, MOST + 40, "too many results");
@@ -324,10 +373,14 @@ int gr_l_operator_scan(lua_State *L, gr_custom *u, int first, int options) {
   }
   find_results(L, &q);
   refuse_into_of_many(L, options, q.results);
-  out[0] = gr_l_option_into(L, options, q.dtype[0], q.of.a->n, q.of.a);
+  out[0] = gr_l_option_into(L, options, dtype_of(&q, 0), q.of.a->n, q.of.a);
   for (int k = 0; k < q.results; k++)
-    if (!out[k]) out[k] = gr_l_new_like(L, c, q.of.a, q.dtype[k]);
-  GR_TRY(L, c, first, gr_custom_scan(c, u, q.shape, q.of.a, out, exclusive, reverse));
+    if (!out[k]) out[k] = gr_l_new_like(L, c, q.of.a, dtype_of(&q, k));
+  const int top = lua_gettop(L);
+  push_wide(L, c, &q, out, wide);
+  GR_TRY(L, c, first, gr_custom_scan(c, u, q.shape, q.of.a, wide, exclusive, reverse));
+  round_wide(L, c, &q, out, wide);
+  lua_settop(L, top);
   return q.results;
 }
 
