@@ -258,6 +258,20 @@ describe("an array of one element", function()
     end)
   end)
 
+  it("is what the message says where an array of one element stands bare", function()
+    local a, one, goes = gr.ones(6), gr.ones(1), ": gr.scalar(v) goes with all)"
+    assert.equal("bad argument #2 to 'mul' (length 6 expected, got 1" .. goes, message(gr.mul, a, one))
+    assert.equal("bad argument #1 to 'div' (length 6 expected, got 1" .. goes, message(gr.div, one, a))
+    assert.equal("bad argument #3 to 'compare' (length 6 expected, got 1" .. goes, message(gr.compare, a, "<", one))
+    assert.equal("bad argument #2 to 'mul' (length 3 (of a row), 2 (of a column) or 6 expected, got 1" .. goes,
+      message(gr.mul, a:matrix(2), one))
+    assert.equal("bad argument #2 to 'mul' (length 6 expected, got 1: gr.scalar(v), in a text scalar(v), goes with "
+      .. "all)", message(gr.mul, gr.lazy(a), one))
+    assert.equal("bad argument #1 to 'formula' (column 5: length 6 expected, got 1: gr.scalar(v), in a text scalar(v), "
+      .. "goes with all\n  a * s\n      ^)", message(gr.fuse "a * s", { a = a, s = one }))
+    assert.equal("bad argument #2 to 'dot' (length 6 expected, got 1)", message(gr.dot, a, one))
+  end)
+
   it("says what it is", function()
     local s = gr.scalar(gr.ones(1, "f64"):matrix(1))
     assert.equal("gpureduce.expression f64[1], a scalar", tostring(s))

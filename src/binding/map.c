@@ -31,6 +31,12 @@ static int is_spread(const gr_array *a, const gr_array *b) {
   return (a->rows | b->rows) && (a->n != b->n || (a->rows && b->rows && a->rows != b->rows));
 }
 
+/* An array of one element beside a longer one, which it might go with all of. */
+static void hint_scalar(lua_State *L, int arg, const gr_array *one, const gr_array *other) {
+  if (one->n == 1 && other->n != 1 && one->dtype == other->dtype)
+    gr_l_argerror(L, arg, "length %lld expected, got 1: gr.scalar(v) goes with all", (long long)other->n);
+}
+
 /*
 ** Reads arguments x and y, arrays or numbers, into the call's a and b. The first array decides dtype and length and is
 ** returned; NULL if both are numbers. *spread: they are arrays that meet as parts of a matrix; their dtypes are alike.
@@ -39,6 +45,7 @@ static gr_array *read_pair(lua_State *L, int x, int y, gr_map_call *call, int *s
   gr_array *a = is_number(L, x) ? NULL : gr_l_check_array(L, x), *b = NULL;
   if (!is_number(L, y)) b = gr_l_check_array(L, y);
   *spread = a && b && is_spread(a, b);
+  if (a && b && !*spread && a->n != b->n) hint_scalar(L, y, b, a), hint_scalar(L, x, a, b);
   if (a && b) gr_l_check_like(L, a, b, *spread ? b->n : a->n, "", "ab", y);
   gr_array *first = a ? a : b;
   if (!first) return NULL;

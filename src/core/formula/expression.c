@@ -104,7 +104,8 @@ static int same_view(const gr_array *a, const gr_array *b) {
 static gr_status check_length(gr_builder *b, int64_t n) {
   if (b->e->n < 0) b->e->n = n;
   if (b->e->n == n) return GR_OK;
-  return gr_fail(b->context, GR_BAD, "length %lld expected, got %lld", (long long)b->e->n, (long long)n);
+  return gr_fail(b->context, GR_BAD, "length %lld expected, got %lld%s", (long long)b->e->n, (long long)n,
+                 n == 1 ? ": gr.scalar(v), in a text scalar(v), goes with all" : "");
 }
 
 /* The same of every matrix; one of no columns says nothing. */
