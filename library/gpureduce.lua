@@ -3020,6 +3020,7 @@ function expression:digest(options) end
 ---@field skipnan? boolean
 ---elements are missing where this is 0: u8, or an expression, as long as `a`
 ---@field mask? gpureduce.array|gpureduce.expression
+---@field out? string `"f32"`: counts that are sums of float weights, and densities, rounded to f32; default `"f64"`
 ---run the kernel of this name instead of the usual one (`gr.kernels` lists them; [docs/ladder.md](ladder.md) explains
 ---them); with rows: one launch a row
 ---@field kernel? string
@@ -3066,6 +3067,7 @@ function expression:histogram(options) end
 ---elements are missing where this is 0: u8, or an expression, as long as `a`; pairs are copied without what is missing
 ---first
 ---@field mask? gpureduce.array|gpureduce.expression
+---@field out? string `"f32"`: counts that are sums of float weights, and densities, rounded to f32; default `"f64"`
 ---a communicator of `gpureduce.mpi`: the input is this rank's part of one over all ranks, and they get the bits of the
 ---whole ([ranks.md](ranks.md))
 ---@field comm? any

@@ -1,4 +1,4 @@
--- Element operators, and operators of one's own, whose results would be f64, rounded to f32 by the option out.
+-- What would be f64, rounded to f32 by the option out: element operators, operators of one's own, histograms.
 local S = require "spec.support"
 local D = require "spec.data"
 local gr, data = S.gr, D.odd
@@ -109,5 +109,68 @@ describe("operators of one's own that are asked for f32", function()
       S.message(single, a, { rows = 2, out = "f32", into = gr.zeros(2, "f64") }))
     assert.equal("bad argument #2 to 'operator' (option 'into': dtype f32 expected, got f64)",
       S.message(single, a, { out = "f32", into = gr.zeros(2, "f64"), at = 1 }))
+  end)
+end)
+
+describe("histograms that are asked for f32", function()
+  local x, w = gr.randn(1000, { seed = 1 }), gr.rand(1000, { seed = 2 })
+  local function with(options, more)
+    local all = {}
+    for _, t in ipairs { options, more } do
+      for key, value in pairs(t) do all[key] = value end
+    end
+    return all
+  end
+  local function same_rounded(wide, got)
+    assert.equal("f32", got.dtype)
+    assert.is_true(got:equal(wide:cast "f32"))
+  end
+
+  it("round sums of weights and densities; what lies outside stays as it is", function()
+    S.on_each(function()
+      local a, b = x:copy(), w:copy()
+      local how = { bins = 5, min = -2, max = 2, weights = b }
+      local wide, h = a:histogram(how), a:histogram(with(how, { out = "f32" }))
+      same_rounded(wide.counts, h.counts)
+      assert.same({ wide.below, wide.above }, { h.below, h.above })
+      same_rounded(a:histogram(with(how, { density = true })).density,
+        a:histogram(with(how, { density = true, out = "f32" })).density)
+      local counted = a:histogram { bins = 5, density = true, out = "f32" }
+      same_rounded(a:histogram({ bins = 5, density = true }).density, counted.density)
+      assert.equal("i64", counted.counts.dtype)
+      h.counts:fill(0)
+      assert.equal(h, a:histogram(with(how, { out = "f32", into = h })))
+      same_rounded(wide.counts, h.counts)
+      assert.same({ wide.below, wide.above }, { h.below, h.above })
+      local rows, wide_rows = a:histogram(with(how, { rows = 4, out = "f32" })), a:histogram(with(how, { rows = 4 }))
+      same_rounded(wide_rows.counts, rows.counts)
+      same_rounded(wide_rows[3].counts, rows[3].counts)
+      assert.equal(wide_rows[3].above, rows[3].above)
+      local pairs_of = { bins = { 3, 4 }, weights = b, density = true }
+      local wide_pairs, got = a:histogram2d(b, pairs_of), a:histogram2d(b, with(pairs_of, { out = "f32" }))
+      same_rounded(wide_pairs.counts, got.counts)
+      same_rounded(wide_pairs.density, got.density)
+      assert.same({ 3, 4 }, got.counts.shape)
+      assert.equal(got, a:histogram2d(b, { bins = { 3, 4 }, weights = b, out = "f32", into = got }))
+      same_rounded(wide_pairs.counts, got.counts)
+      assert.is_true(#h:plot { width = 40 } > 0 and #h:svg() > 100 and #got:plot { width = 40 } > 0)
+    end)
+  end)
+
+  it("say where there is nothing to round, and what an array must be", function()
+    local h = x:histogram { bins = 5, weights = w, min = 0, max = 1 }
+    local cells = x:histogram2d(w, { bins = 2, weights = w })
+    for _, row in ipairs {
+      { "#2 to 'histogram' (option 'out': only for results of f64, 'histogram' of f32 gives i64)", gr.histogram, x,
+        { bins = 5, out = "f32" } },
+      { "#2 to 'histogram' (option 'into': histogram of f32[5] expected, got f64[5])", gr.histogram, x,
+        { bins = 5, weights = w, out = "f32", into = h } },
+      { "#3 to 'histogram2d' (option 'out': only for results of f64, 'histogram2d' of i32 gives i64)", gr.histogram2d,
+        x, w, { bins = 2, weights = gr.ones(1000, "i32"), out = "f32" } },
+      { "#3 to 'histogram2d' (option 'into': histogram of 2 x 2 f32 expected, got another in its counts)",
+        gr.histogram2d, x, w, { bins = 2, weights = w, out = "f32", into = cells } },
+    } do
+      assert.equal("bad argument " .. row[1], S.message(unpack(row, 2)))
+    end
   end)
 end)

@@ -1,5 +1,8 @@
 local c = ...
 
+local single = { "out", "string?", "`\"f32\"`: counts that are sums of float weights, and densities, rounded to f32",
+  default = '`"f64"`' }
+
 return {
   title = "Histograms",
   text = [[
@@ -56,7 +59,7 @@ Samples are compared with the edges themselves, so one that lies on an edge is n
         { "modulo", "boolean?", "integers by their remainder: x goes into bin x % bins + 1", default = "false" },
         c.rows, { "axis", "integer?", "2: a histogram of each row, 1: of each column, with the same bins for all; with "
           .. "`rows`, or of a matrix", default = "2" },
-        c.skipnan, c.mask, c.kernel, c.block, c.timed, c.comm,
+        c.skipnan, c.mask, single, c.kernel, c.block, c.timed, c.comm,
       },
       returns = { { "histogram", "counts, edges, and what lay outside. Of rows or columns a list of these, "
         .. "with the fields `edges` and `counts`, a matrix that has a row for each" } },
@@ -64,7 +67,7 @@ Samples are compared with the edges themselves, so one that lies on an edge is n
         .. "nowhere, not in `nan` either, has no part in the range, and its weight is not looked at.",
       errors = "Neither `bins` nor `edges`, or both; edges that do not rise; limits that are not finite; bins narrower "
         .. "than f64 can tell apart; `modulo` of floats; `log` of data that is not above 0; "
-        .. "weights of another length, or not finite.",
+        .. "weights of another length, or not finite; `out` of counts of samples alone.",
       cost = "O(n); O(n log bins) for uneven edges at worst. One pass, one more for the range when `min` or `max` is "
         .. "missing, and one over float weights for the largest. `skipnan` alone costs nothing: NaN are counted "
         .. "apart, and `nan` becomes 0. A `mask` goes as weights of 1 and 0; where `min` or `max` is missing, what it "
@@ -100,7 +103,8 @@ print(columns.counts[1][1], columns.counts[2][1], columns[2].counts[2])]],
         { "density", "boolean?", "add the field `density`", default = "false" },
         { "into", "histogram2d?", "takes the results instead of a new one; of as many bins and the same dtype, "
           .. "without `density`" },
-        c.skipnan, { c.mask[1], c.mask[2], c.mask[3] .. "; pairs are copied without what is missing first" }, c.comm,
+        c.skipnan, { c.mask[1], c.mask[2], c.mask[3] .. "; pairs are copied without what is missing first" },
+        single, c.comm,
       },
       returns = { { "histogram2d", "counts, edges, and what lies in no cell" } },
       shapes = "`counts`: nx rows of ny, i64. `xedges`: nx + 1, `yedges`: ny + 1, f64. Matrices as x or y are read row "

@@ -14,7 +14,6 @@
 #include "src/binding/values.h"
 #include "src/binding/when.h"
 #include "src/core/formula/operate.h"
-#include "src/core/map.h"
 
 #define OPERATOR_NAME "gpureduce.operator"
 #define MOST GR_OPERATOR_STATES
@@ -190,8 +189,7 @@ static void push_wide(lua_State *L, gr_context *c, const call *q, gr_array *cons
 static void round_wide(lua_State *L, gr_context *c, const call *q, gr_array *const *out, gr_array **wide) {
   for (int k = 0; k < q->results; k++) {
     if (!q->single[k]) continue;
-    const gr_map_call round = {.op = GR_MAP_cast, .dtype = GR_F64, .a = {wide[k], 0}};
-    GR_TRY(L, c, q->options, gr_map_arrays(c, &round, out[k]));
+    GR_TRY(L, c, q->options, gr_l_round_into(c, wide[k], out[k]));
     gr_l_release(L, wide[k]);
   }
 }
@@ -269,8 +267,7 @@ static gr_status run_at(lua_State *L, gr_context *c, call *q, const gr_array *in
 /* The number that `wide` has, as the element of 'into'. */
 static gr_status round_at(gr_context *c, const gr_array *wide, const gr_array *into, int64_t at) {
   gr_array one = gr_l_element(into, at);
-  const gr_map_call round = {.op = GR_MAP_cast, .dtype = GR_F64, .a = {wide, 0}};
-  return gr_map_arrays(c, &round, &one);
+  return gr_l_round_into(c, wide, &one);
 }
 
 /* The only result becomes an element of 'into'. */
