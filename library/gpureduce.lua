@@ -495,14 +495,29 @@ function gr.column(a, j) end
 ---@return gpureduce.array|gpureduce.expression # the view; or the column, for operators and formulas
 function array:column(j) end
 
+---An array of one element, which operators repeat for all elements of the vector or matrix that it meets. It is read
+---where it lies, so a result that was left there (`{into=, at=}`) goes on without a wait; in the text of a formula
+---`scalar(x)` says the same.
+---@param a gpureduce.array of one element; `a:slice(i, i)` is one of several
+---@return gpureduce.expression # the scalar, for operators and formulas
+function gr.scalar(a) end
+
+---An array of one element, which operators repeat for all elements of the vector or matrix that it meets. It is read
+---where it lies, so a result that was left there (`{into=, at=}`) goes on without a wait; in the text of a formula
+---`scalar(x)` says the same.
+---@return gpureduce.expression # the scalar, for operators and formulas
+function array:scalar() end
+
 ---The matrix turned over, as a view: no element moves. Its rows, columns and elements, its reductions by `axis`, `fill`
----and `release` take it as it lies; all else puts a copy of its elements in order first.
+---and `release` take it as it lies; all else puts a copy of its elements in order first, which `put` and what stands in
+---brackets bring back.
 ---@param X gpureduce.array a matrix
 ---@return gpureduce.array # a matrix of `X.columns` rows; what is written to its elements shows in X. It cannot be `into`
 function gr.transpose(X) end
 
 ---The matrix turned over, as a view: no element moves. Its rows, columns and elements, its reductions by `axis`, `fill`
----and `release` take it as it lies; all else puts a copy of its elements in order first.
+---and `release` take it as it lies; all else puts a copy of its elements in order first, which `put` and what stands in
+---brackets bring back.
 ---@return gpureduce.array # a matrix of `X.columns` rows; what is written to its elements shows in X. It cannot be `into`
 function array:transpose() end
 
@@ -552,6 +567,7 @@ function array:corr(options) end
 function expression:corr(options) end
 
 ---@class gpureduce.add.options
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 
@@ -575,6 +591,7 @@ function array:add(b, options) end
 function expression:add(b, options) end
 
 ---@class gpureduce.sub.options
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 
@@ -598,6 +615,7 @@ function array:sub(b, options) end
 function expression:sub(b, options) end
 
 ---@class gpureduce.mul.options
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 
@@ -621,6 +639,7 @@ function array:mul(b, options) end
 function expression:mul(b, options) end
 
 ---@class gpureduce.div.options
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 
@@ -644,6 +663,7 @@ function array:div(b, options) end
 function expression:div(b, options) end
 
 ---@class gpureduce.neg.options
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 
@@ -664,6 +684,7 @@ function array:neg(options) end
 function expression:neg(options) end
 
 ---@class gpureduce.abs.options
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 
@@ -684,6 +705,7 @@ function array:abs(options) end
 function expression:abs(options) end
 
 ---@class gpureduce.square.options
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 
@@ -704,6 +726,7 @@ function array:square(options) end
 function expression:square(options) end
 
 ---@class gpureduce.sqrt.options
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 
@@ -724,6 +747,7 @@ function array:sqrt(options) end
 function expression:sqrt(options) end
 
 ---@class gpureduce.rsqrt.options
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 
@@ -744,6 +768,7 @@ function array:rsqrt(options) end
 function expression:rsqrt(options) end
 
 ---@class gpureduce.cbrt.options
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 
@@ -764,6 +789,7 @@ function array:cbrt(options) end
 function expression:cbrt(options) end
 
 ---@class gpureduce.exp.options
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 
@@ -784,6 +810,7 @@ function array:exp(options) end
 function expression:exp(options) end
 
 ---@class gpureduce.exp2.options
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 
@@ -804,6 +831,7 @@ function array:exp2(options) end
 function expression:exp2(options) end
 
 ---@class gpureduce.expm1.options
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 
@@ -824,6 +852,7 @@ function array:expm1(options) end
 function expression:expm1(options) end
 
 ---@class gpureduce.log.options
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 
@@ -844,6 +873,7 @@ function array:log(options) end
 function expression:log(options) end
 
 ---@class gpureduce.log2.options
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 
@@ -864,6 +894,7 @@ function array:log2(options) end
 function expression:log2(options) end
 
 ---@class gpureduce.log10.options
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 
@@ -884,6 +915,7 @@ function array:log10(options) end
 function expression:log10(options) end
 
 ---@class gpureduce.log1p.options
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 
@@ -904,6 +936,7 @@ function array:log1p(options) end
 function expression:log1p(options) end
 
 ---@class gpureduce.sin.options
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 
@@ -924,6 +957,7 @@ function array:sin(options) end
 function expression:sin(options) end
 
 ---@class gpureduce.cos.options
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 
@@ -944,6 +978,7 @@ function array:cos(options) end
 function expression:cos(options) end
 
 ---@class gpureduce.tan.options
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 
@@ -964,6 +999,7 @@ function array:tan(options) end
 function expression:tan(options) end
 
 ---@class gpureduce.asin.options
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 
@@ -984,6 +1020,7 @@ function array:asin(options) end
 function expression:asin(options) end
 
 ---@class gpureduce.acos.options
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 
@@ -1004,6 +1041,7 @@ function array:acos(options) end
 function expression:acos(options) end
 
 ---@class gpureduce.atan.options
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 
@@ -1024,6 +1062,7 @@ function array:atan(options) end
 function expression:atan(options) end
 
 ---@class gpureduce.sinh.options
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 
@@ -1044,6 +1083,7 @@ function array:sinh(options) end
 function expression:sinh(options) end
 
 ---@class gpureduce.cosh.options
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 
@@ -1064,6 +1104,7 @@ function array:cosh(options) end
 function expression:cosh(options) end
 
 ---@class gpureduce.tanh.options
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 
@@ -1084,6 +1125,7 @@ function array:tanh(options) end
 function expression:tanh(options) end
 
 ---@class gpureduce.atan2.options
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 
@@ -1107,6 +1149,7 @@ function array:atan2(b, options) end
 function expression:atan2(b, options) end
 
 ---@class gpureduce.hypot.options
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 
@@ -1130,6 +1173,7 @@ function array:hypot(b, options) end
 function expression:hypot(b, options) end
 
 ---@class gpureduce.pow.options
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 
@@ -1149,6 +1193,7 @@ function gr.pow(a, b, options) end
 function array:pow(b, options) end
 
 ---@class gpureduce.mod.options
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 
@@ -1175,6 +1220,7 @@ function array:mod(b, options) end
 function expression:mod(b, options) end
 
 ---@class gpureduce.fmod.options
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 
@@ -1198,6 +1244,7 @@ function array:fmod(b, options) end
 function expression:fmod(b, options) end
 
 ---@class gpureduce.floordiv.options
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 
@@ -1221,6 +1268,7 @@ function array:floordiv(b, options) end
 function expression:floordiv(b, options) end
 
 ---@class gpureduce.minimum.options
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 
@@ -1244,6 +1292,7 @@ function array:minimum(b, options) end
 function expression:minimum(b, options) end
 
 ---@class gpureduce.maximum.options
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 
@@ -1267,6 +1316,7 @@ function array:maximum(b, options) end
 function expression:maximum(b, options) end
 
 ---@class gpureduce.floor.options
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 
@@ -1287,6 +1337,7 @@ function array:floor(options) end
 function expression:floor(options) end
 
 ---@class gpureduce.ceil.options
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 
@@ -1307,6 +1358,7 @@ function array:ceil(options) end
 function expression:ceil(options) end
 
 ---@class gpureduce.round.options
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 
@@ -1327,6 +1379,7 @@ function array:round(options) end
 function expression:round(options) end
 
 ---@class gpureduce.trunc.options
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 
@@ -1347,6 +1400,7 @@ function array:trunc(options) end
 function expression:trunc(options) end
 
 ---@class gpureduce.sign.options
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
 
@@ -2966,6 +3020,7 @@ function expression:digest(options) end
 ---@field skipnan? boolean
 ---elements are missing where this is 0: u8, or an expression, as long as `a`
 ---@field mask? gpureduce.array|gpureduce.expression
+---@field out? string `"f32"`: counts that are sums of float weights, and densities, rounded to f32; default `"f64"`
 ---run the kernel of this name instead of the usual one (`gr.kernels` lists them; [docs/ladder.md](ladder.md) explains
 ---them); with rows: one launch a row
 ---@field kernel? string
@@ -3012,6 +3067,7 @@ function expression:histogram(options) end
 ---elements are missing where this is 0: u8, or an expression, as long as `a`; pairs are copied without what is missing
 ---first
 ---@field mask? gpureduce.array|gpureduce.expression
+---@field out? string `"f32"`: counts that are sums of float weights, and densities, rounded to f32; default `"f64"`
 ---a communicator of `gpureduce.mpi`: the input is this rank's part of one over all ranks, and they get the bits of the
 ---whole ([ranks.md](ranks.md))
 ---@field comm? any
@@ -3051,6 +3107,7 @@ function expression:histogram2d(y, options) end
 ---first
 ---@field mask? gpureduce.array|gpureduce.expression
 ---@field into? gpureduce.array takes the result; of its dtype, and as long or longer: the rest becomes 0
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---a communicator of `gpureduce.mpi`: the input is this rank's part of one over all ranks, and they get the bits of the
 ---whole ([ranks.md](ranks.md))
 ---@field comm? any
@@ -3150,10 +3207,12 @@ function gr.operator(options) end
 ---@field skipnan? boolean
 ---elements are missing where this is 0: u8, or an expression, as long as `a`
 ---@field mask? gpureduce.array|gpureduce.expression
+---@field keepdims? boolean the results as a matrix: of one column (axis 2) or one row (axis 1); default false
 ---with `rows` or `segments` the array that takes the results, if the operator gives one; with `at` the array of which
 ---one element does
 ---@field into? gpureduce.array
 ---@field at? integer which; -1 is the last
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---@field async? boolean give a [future](#asking-for-results); default false
 ---a communicator of `gpureduce.mpi`: the input is this rank's part of one over all ranks, and they get the bits of the
 ---whole ([ranks.md](ranks.md))
@@ -3168,12 +3227,15 @@ function operator:reduce(a, options) end
 ---@class gpureduce.operator.scan.options
 ---@field exclusive? boolean element k takes what came before it; default false
 ---@field reverse? boolean from the end to the start; default false
+---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
+---@field axis? integer 2: each row by itself, 1: each column; with `rows`, or of a matrix; default 2
 ---@field into? gpureduce.array the array that takes the results, if the operator gives one
+---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 
 ---The running results: `gr.scan(a, op, options)`.
 ---@param a gpureduce.array|gpureduce.expression the input
 ---@param options? gpureduce.operator.scan.options
----@return gpureduce.array # as long as the input; one for each result
+---@return gpureduce.array # as long as the input and of its shape; one for each result
 function operator:scan(a, options) end
 
 ---@class gpureduce.rmsnorm.options

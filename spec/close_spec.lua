@@ -194,7 +194,7 @@ local rows = {
   { "gr.allclose(X, gr.ones(2))", "bad argument #2 to 'allclose' (length 2 fits the rows and the columns of a matrix "
     .. "of 2 x 2: write gr.row(v) or gr.column(v))" },
   { "gr.differ(gr.row(a), gr.row(a))",
-    "bad argument #2 to 'differ' (a row or a column alone has no length: use its array)" },
+    "bad argument #2 to 'differ' (a row, a column or a scalar alone has no length: use its array)" },
   { "gr.allclose(a, released)", "bad argument #2 to 'allclose' (array has been released)" },
   { "gr.differ(released, a)", "bad argument #1 to 'differ' (array has been released)" },
   { "gr.differ(a, gone)", "bad argument #2 to 'differ' (expression has been released)" },

@@ -82,8 +82,35 @@ describe("lazy handles", function()
 
   it("say what to write where Lua would make a boolean", function()
     local e = L(gr.ones(3))
-    assert.truthy(S.message(function() return e < e end):find("write e:lt(x)", 1, true))
-    assert.truthy(S.message(function() return e <= e end):find("write e:le(x)", 1, true))
+    local less = "gpureduce.expression: '<' would be a boolean: write e:lt(x), or e:gt(x) for '>'"
+    local not_more = "gpureduce.expression: '<=' would be a boolean: write e:le(x), or e:ge(x) for '>='"
+    assert.equal(less, S.message(function() return e < e end))
+    assert.equal(less, S.message(function() return e > e end))
+    assert.equal(not_more, S.message(function() return e <= e end))
+    local a = gr.ones(3)
+    assert.equal("gpureduce.array: '<' would be a boolean: write a:compare(\"<\", b), or \">\" for '>'",
+      S.message(function() return a < a end))
+    assert.equal("gpureduce.array: '<=' would be a boolean: write a:compare(\"<=\", b), or \">=\" for '>='",
+      S.message(function() return a >= a end))
+  end)
+
+  it("say what they have not, and what to write", function()
+    local e = L(gr.ones(4):matrix(2))
+    local elements = "gpureduce.expression: no element is there yet: write e:eval()[i], e:take(index) or "
+      .. "e:compact(mask)"
+    for key, text in pairs {
+      [1] = elements, [gr.ones(1, "i32")] = elements, [true] = elements,
+      dtype = "gpureduce.expression: no field 'dtype': write e:info().dtype",
+      columns = "gpureduce.expression: no field 'columns': write e:info().columns",
+      slice = "gpureduce.expression: no method 'slice': write e:eval():slice(...)",
+      show = "gpureduce.expression: no method 'show': write e:eval():show(...)",
+      summ = "gpureduce.expression: no method 'summ' (did you mean 'sum'?)",
+      zzzzzz = "gpureduce.expression: no method 'zzzzzz'",
+    } do
+      assert.equal(text, S.message(function() return e[key] end))
+    end
+    assert.equal("gpureduce.expression: no field 'shape': write e:info().rows",
+      S.message(function() return e.shape end))
   end)
 
   it("keep the data, see what is written to it, and let go of it", function()

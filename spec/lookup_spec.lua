@@ -323,6 +323,30 @@ describe("in brackets", function()
     end)
   end)
 
+  it("elements of a transposed matrix show in what it is made of", function()
+    S.on_each(function()
+      for _, step in ipairs { 1, 2 } do
+        local base = gr.zeros(6 * step)
+        local X = base:slice(1, -1, step):matrix(2)
+        X[1], X[2] = gr.array { 1, 2, 3 }, gr.array { 4, 5, 6 }
+        local T = X:transpose()
+        assert.equal(T, T:put(gr.array({ 2, -1, 2 }, "i32"), gr.array { 7, 8, 9 }))
+        S.same_all({ 1, 2, 3, 9, 5, 8 }, X:slice())
+        T:put(gr.array({ 3 }, "u8"), 0.5, { op = "add" })
+        T[T:compare(">", 8)] = 0
+        T[gr.array({ 1, -2 }, "i64")] = gr.array { 10, 30 }
+        S.same_all({ 10, 2.5, 30, 0, 5, 8 }, X:slice())
+        T[gr.lazy(T):gt(9)] = T:slice(1, 2)
+        S.same_all({ 10, 2.5, 0, 0, 5, 8 }, X:slice())
+        assert.equal("bad argument #2 to 'put' (element 2: position from 1 to 6, or -6 to -1, expected, got 7)",
+          S.message(T.put, T, gr.array({ 1, 7 }, "i32"), 1))
+        S.same_all({ 10, 2.5, 0, 0, 5, 8 }, X:slice())
+        assert.equal("gpureduce.transposed", tostring(T):match "^%S+")
+        if step == 2 then assert.equal(0, base[2]) end
+      end
+    end)
+  end)
+
   it("a mask's elements, many of them", function()
     local n = 100000
     local a, mask = gr.zeros(n, "i32"), gr.rand(n, { seed = 2 }):compare("<", 0.3)

@@ -30,6 +30,13 @@ describe("a function that the module lacks", function()
   end)
 end)
 
+describe("a field that is like several", function()
+  it("is taken for the first of them by the alphabet, in every process", function()
+    assert.equal("gpureduce.array: no method or field 'foo' (did you mean 'bor'?)",
+      S.message(function() return gr.ones(3).foo end))
+  end)
+end)
+
 describe("a second number of matrix", function()
   it("is that of the columns, which the length decides", function()
     local a = gr.arange(1, 6)

@@ -191,6 +191,42 @@ describe("scans by an operator", function()
     end)
   end)
 
+  it("go by rows and by columns", function()
+    local sum = gr.operator(with(sum_of(), { finish = "f32(s)" }))
+    local place = gr.operator { state = { "m", "p" }, map = { m = "abs(x)", p = "i" },
+      merge = { m = "max(m1, m2)", p = "m2 > m1 and p2 or p1" }, identity = { m = -1, p = 0 }, commutative = false }
+    S.on_each(function(device)
+      for _, shape in ipairs { { 3, 5 }, { 1, 4 }, { 4, 1 }, { 70, 300 }, { 2, 0 } } do
+        local rows, columns = shape[1], shape[2]
+        local X = gr.randn(rows * columns, { seed = rows }):matrix(rows)
+        for axis = 1, 2 do
+          for _, way in ipairs(ways) do
+            local options = { axis = axis, exclusive = way.exclusive, reverse = way.reverse }
+            local got = gr.scan(X, sum, options)
+            assert.same(X.shape, got.shape)
+            assert.is_true(got:equal(X:scan("sum", options)), device .. axis)
+          end
+          local largest, where = place:scan(X, { axis = axis })
+          for k = 1, columns == 0 and 0 or axis == 1 and columns or rows do
+            local v = axis == 1 and X:column(k) or X[k]
+            local one, at = place:scan(v:copy())
+            assert.is_true(one:equal(axis == 1 and largest:column(k) or largest[k]))
+            assert.is_true(at:equal(axis == 1 and where:column(k) or where[k]))
+          end
+        end
+        if columns > 0 then
+          local flat, T = X:slice(), X:transpose()
+          assert.is_true(gr.scan(flat, sum, { rows = rows }):equal(flat:scan { rows = rows }))
+          assert.is_true(gr.scan(gr.lazy(X) * 2, sum, { axis = 1 }):equal((X * 2):scan { axis = 1 }))
+          assert.is_true(gr.scan(T, sum, { axis = 1 }):equal(T:scan { axis = 1 }))
+          local copy = X:copy()
+          assert.equal(copy, gr.scan(copy, sum, { axis = 1, into = copy }))
+          assert.is_true(copy:equal(X:scan { axis = 1 }))
+        end
+      end
+    end)
+  end)
+
   it("go into an array, which may be the input", function()
     local a = gr.array({ 1, 2, 3 }, "f64")
     local op = gr.operator(sum_of())

@@ -24,6 +24,10 @@ describe("gr.operator", function()
     assert.same({ 6, 15 }, op(m, { axis = 2 }):table())
     assert.same({ 6, 15 }, op(m:transpose(), { axis = 1 }):table())
     assert.equal(2, gr.scan(m, op).rows)
+    local lo, hi = gr.operator(extremes)(m, { axis = 2, keepdims = true })
+    assert.same({ { 2, 1 }, { 2, 1 } }, { lo.shape, hi.shape })
+    assert.same({ { -4, -5, -6 }, { -1, -2, -3 } },
+      (m:cast "f64" - op(m, { axis = 1, keepdims = true })):table())
     assert.equal("bad argument #2 to 'operator' (option 'segments': takes no 'axis')",
       S.message(op, m, { axis = 1, segments = { 1, 2 } }))
     assert.equal("bad argument #2 to 'operator' (option 'axis': only together with 'rows')",
@@ -255,9 +259,17 @@ describe("errors of operators", function()
       { into = gr.ones(2) })
     told("bad argument #2 to 'operator' (option 'segments': positions from 1 to 5 expected, but position 2 is 9)", op,
       a, { segments = { 1, 9 } })
-    told("bad argument #3 to 'scan' (unknown option 'rows')", gr.scan, a, op, { rows = 2 })
+    told("bad argument #3 to 'scan' (option 'rows': 3 rows do not divide length 4)", gr.scan, a, op, { rows = 3 })
+    told("bad argument #3 to 'scan' (option 'axis': only together with 'rows')", gr.scan, a, op, { axis = 2 })
+    told("bad argument #2 to 'operator' (option 'keepdims': only together with 'rows')", op, a, { keepdims = true })
+    told("bad argument #2 to 'operator' (option 'keepdims': only together with 'axis')", op, a:matrix(2),
+      { keepdims = true })
+    told("bad argument #2 to 'operator' (option 'keepdims': takes no 'into', which has a shape of its own)", op, a,
+      { rows = 2, keepdims = true, into = gr.ones(2, "f64") })
+    told("bad argument #2 to 'operator' (option 'segments': takes no 'keepdims')", op, a,
+      { segments = { 1, 5 }, keepdims = true })
     told("bad argument #2 to 'reduce' (gpureduce.array expected, got number)", op.reduce, op, 5)
-    told("bad argument #3 to 'scan' (unknown option 'rows')", op.scan, op, a, { rows = 2 })
+    told("bad argument #3 to 'scan' (unknown option 'mask')", op.scan, op, a, { mask = a })
     a:release()
     told("bad argument #1 to 'operator' (array has been released)", op, a)
     assert.equal("gpureduce.operator", getmetatable(op))

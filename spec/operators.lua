@@ -52,7 +52,8 @@ function O.every_way(e)
   local last = gr.operator { state = "s", map = "x", merge = "s2", identity = 0, commutative = false }
   return op(e.a), op:reduce(e.a, { rows = 30 }), op:scan(e.a), tostring(op), e.a:reduce(last, { rows = 30, axis = 1 }),
     gr.scan(e.a, last, { into = e.into32, reverse = true }), last(gr.lazy(e.a) * e.b),
-    last(e.a, { async = true }):get(), op(e.a, { segments = { 1, 100, 1000 } }), tostring(gr.explain(op, e.a))
+    last(e.a, { async = true }):get(), op(e.a, { segments = { 1, 100, 1000 } }), tostring(gr.explain(op, e.a)),
+    op(e.a, { rows = 30, out = "f32", keepdims = true }), op:scan(e.a, { rows = 3, axis = 2, out = "f32" })
 end
 
 return O

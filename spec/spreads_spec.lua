@@ -217,12 +217,79 @@ describe("expressions of matrices", function()
   end)
 end)
 
+describe("an array of one element", function()
+  for _, dtype in ipairs { "f32", "f64", "i32", "u8", "f16" } do
+    it("goes with all that it meets in operators, " .. dtype, function()
+      on_each(function(device)
+        local t = numbers(dtype, 600, 1)
+        local a, y = gr.array(t, dtype), numbers(dtype, 1, 7)[1]
+        local s = gr.scalar(gr.array({ 0, y, 0 }, dtype):slice(2, 2))
+        for _, x in ipairs { a, a:slice(-1, 1, -1), a:matrix(20), a:matrix(20):transpose() } do
+          for name in pairs(sign) do
+            local what = device .. " " .. name
+            assert.is_true(gr[name](x, s):equal(gr[name](x, y)), what)
+            assert.is_true(gr[name](s, x):equal(gr[name](y, x)), what)
+          end
+          assert.is_true((x ^ s):equal(x ^ y))
+          assert.is_true(x:compare("<", s):equal(x:compare("<", y)))
+          assert.is_true(x:clamp(s, nil):equal(x:clamp(y, nil)))
+          assert.is_true(gr.where(x:compare(">", s), s, x):equal(gr.where(x:compare(">", y), y, x)))
+          assert.is_true((gr.lazy(x) * s):eval():equal(x * y))
+          assert.is_true(gr.fuse "x - y" { x = x, y = s }:eval():equal(x - y))
+        end
+        assert.is_true(a:add(s, { into = a }):equal(gr.array(t, dtype) + y))
+      end)
+    end)
+  end
+
+  it("is read where it lies: nothing waits for it", function()
+    S.on("pretend", function()
+      local a, total = gr.arange(1, 1000), gr.zeros(1)
+      local by = gr.scalar(total)
+      local did = S.counted(function() return a:sum { into = total, at = 1 } / by end)
+      assert.equal(0, did.bytes_down)
+      assert.equal(0, did.syncs)
+      assert.equal(500500, total[1])
+      local shares = a / by
+      assert.is_true(shares:equal(a / 500500))
+      total:fill(2) -- what is written later counts in what is computed later
+      assert.is_true((a / by):equal(a / 2))
+      S.same_all({ 2, 4, 6, 4, 8, 12 }, (gr.row(gr.arange(1, 3)) * gr.column(gr.arange(1, 2)) * by):slice())
+    end)
+  end)
+
+  it("is what the message says where an array of one element stands bare", function()
+    local a, one, goes = gr.ones(6), gr.ones(1), ": gr.scalar(v) goes with all)"
+    assert.equal("bad argument #2 to 'mul' (length 6 expected, got 1" .. goes, message(gr.mul, a, one))
+    assert.equal("bad argument #1 to 'div' (length 6 expected, got 1" .. goes, message(gr.div, one, a))
+    assert.equal("bad argument #3 to 'compare' (length 6 expected, got 1" .. goes, message(gr.compare, a, "<", one))
+    assert.equal("bad argument #2 to 'mul' (length 3 (of a row), 2 (of a column) or 6 expected, got 1" .. goes,
+      message(gr.mul, a:matrix(2), one))
+    assert.equal("bad argument #2 to 'mul' (length 6 expected, got 1: gr.scalar(v), in a text scalar(v), goes with "
+      .. "all)", message(gr.mul, gr.lazy(a), one))
+    assert.equal("bad argument #1 to 'formula' (column 5: length 6 expected, got 1: gr.scalar(v), in a text scalar(v), "
+      .. "goes with all\n  a * s\n      ^)", message(gr.fuse "a * s", { a = a, s = one }))
+    assert.equal("bad argument #2 to 'dot' (length 6 expected, got 1)", message(gr.dot, a, one))
+  end)
+
+  it("says what it is", function()
+    local s = gr.scalar(gr.ones(1, "f64"):matrix(1))
+    assert.equal("gpureduce.expression f64[1], a scalar", tostring(s))
+    assert.equal(1, #s)
+    assert.equal("bad argument #1 to 'scalar' (length 1 expected, got 6)", message(gr.scalar, gr.ones(6):matrix(2)))
+    assert.is_true(gr.allclose(gr.full(3, 1, "f64"), s))
+    assert.equal(2, (gr.differ(gr.array({ 1, 2 }, "f64"), s)))
+    s:release()
+    assert.equal("bad argument #2 to 'sub' (expression has been released)", message(gr.sub, gr.ones(2, "f64"), s))
+  end)
+end)
+
 describe("what does not fit a matrix", function()
   it("is refused in words", function()
     on_each(function()
       local X, Q = gr.arange(1, 6):matrix(2), gr.arange(1, 9):matrix(3)
       local v2, v3 = gr.ones(2), gr.ones(3)
-      local alone = "a row or a column alone has no length: use its array"
+      local alone = "a row, a column or a scalar alone has no length: use its array"
       local rows = {
         { gr.sub, "#2 to 'sub' (length 3 fits the rows and the columns of a matrix of 3 x 3: write gr.row(v) or "
           .. "gr.column(v))", Q, v3 },
@@ -239,6 +306,12 @@ describe("what does not fit a matrix", function()
         { gr.sum, "#1 to 'sum' (" .. alone .. ")", gr.row(v2) },
         { gr.row(v2).eval, "#1 to 'eval' (" .. alone .. ")", gr.row(v2) },
         { gr.neg, "#1 to 'neg' (" .. alone .. ")", gr.row(v2) },
+        { gr.mul, "#2 to 'mul' (" .. alone .. ")", gr.scalar(gr.ones(1)), 2 },
+        { gr.mul, "#2 to 'mul' (" .. alone .. ")", gr.scalar(gr.ones(1)), gr.row(v2) },
+        { gr.sum, "#1 to 'sum' (" .. alone .. ")", gr.scalar(gr.ones(1)) },
+        { gr.differ, "#2 to 'differ' (" .. alone .. ")", gr.scalar(gr.ones(1)), gr.scalar(gr.ones(1)) },
+        { gr.scalar, "#1 to 'scalar' (gpureduce.array expected, got number)", 3 },
+        { gr.mul, "#2 to 'mul' (f32 and i32 do not mix: write f32(...) or i32(...))", X, gr.scalar(gr.ones(1, "i32")) },
         { gr.row, "#1 to 'row' (vector expected, got a matrix of 2 x 3 (X:row(k) is a view of one))", X },
         { gr.column, "#1 to 'column' (gpureduce.array expected, got number)", 3 },
         { gr.sub, "#3 to 'sub' (option 'into': f32[6] expected, got f32[5])", X, v3, { into = gr.zeros(5) } },

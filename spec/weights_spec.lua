@@ -153,6 +153,15 @@ describe("weighted histograms", function()
     S.same_all({ 5, 7, 0, 0, 0, 3, 0, 0 }, b, "integers")
     assert.equal(0, #gr.bincount(gr.zeros(0, "u8"), { weights = gr.zeros(0) }))
     assert.equal("f64", gr.bincount(gr.zeros(0, "u8"), { weights = gr.zeros(0) }).dtype)
+    local f32 = { weights = gr.array({ 0.1, 1, 2, 3, 0.2 }, "f64"), out = "f32" }
+    local rounded = gr.bincount(a, f32)
+    assert.equal("f32", rounded.dtype)
+    assert.is_true(rounded:equal(gr.bincount(a, { weights = f32.weights }):cast "f32"))
+    f32.into = gr.ones(9)
+    assert.equal(f32.into, gr.bincount(a, f32))
+    assert.is_true(f32.into:slice(1, #rounded):equal(rounded) and f32.into[9] == 0)
+    assert.equal("bad argument #2 to 'bincount' (option 'out': only for results of f64, 'bincount' of u8 gives i64)",
+      S.message(gr.bincount, gr.ones(3, "u8"), { out = "f32" }))
     local t, w, sums = model.data("u16", 4000, 9), weights("f64", 4000, 1), {}
     for k, x in ipairs(t) do
       sums[x] = sums[x] or {}

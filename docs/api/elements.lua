@@ -1,15 +1,24 @@
 local c = ...
 
-local into = { c.into }
+local into, into_or_out = { c.into }, { c.single, c.into }
 local rounding = "Computed in the input's type and rounded once, to nearest even. NaN results are the one NaN."
 local floats = "All. Of integers: f64, each widened first."
+
+local whole = "Integers; the input's."
+local masks = "All; the result is of u8."
+
+local function options_of(dtypes) return (dtypes == whole or dtypes == masks) and into or into_or_out end
+local function errors_of(dtypes)
+  return (dtypes == whole or dtypes == masks) and "" or " `out` where results are not f64."
+end
 
 -- An operator of one array.
 local function unary(name, text, dtypes, example, output)
   return {
-    name = name, text = text, params = { c.a, { "options", "options?", "" } }, options = into,
-    returns = { { "array", "as long as the input" } }, dtypes = dtypes,
-    errors = "An `into` of another dtype or length, or one that overlaps the input without being it.",
+    name = name, text = text, params = { c.a, { "options", "options?", "" } },
+    options = options_of(dtypes), returns = { { "array", "as long as the input" } }, dtypes = dtypes,
+    errors = "An `into` of another dtype or length, or one that overlaps the input without being it."
+      .. errors_of(dtypes),
     cost = "O(n): one pass, one launch.", waits = c.no_wait, example = example, output = output,
   }
 end
@@ -20,11 +29,11 @@ local function binary(name, sign, text, dtypes, example, output)
     name = name, text = text,
     params = { { "a", "array|number", "" }, { "b", "array|number", "at least one of the two is an array" },
       { "options", "options?", "" } },
-    options = into, returns = { { "array", "as long as the input" } }, dtypes = dtypes,
+    options = options_of(dtypes), returns = { { "array", "as long as the input" } }, dtypes = dtypes,
     shapes = "Two arrays: the same dtype and length, on one device. A number goes with every element, a row or a "
       .. "column with all of a matrix ([Matrices](#matrices)).",
     errors = "Different dtypes or lengths; a number that the dtype has no room for; an `into` of another dtype or "
-      .. "length, or one that overlaps an input without being it.",
+      .. "length, or one that overlaps an input without being it." .. errors_of(dtypes),
     cost = "O(n): one pass, one launch.", waits = c.no_wait,
     example = example .. ("\nprint((%s):equal(gr.%s(a, b)))"):format("a " .. sign .. " b", name),
     output = output .. "\ntrue",
@@ -34,8 +43,6 @@ end
 local of_floats = "All; the input's, within 1 ulp (f16 and bf16 are rounded from f32). Of integers: f64, each "
   .. "widened first."
 local exact = "All; the input's, exactly."
-local whole = "Integers; the input's."
-local masks = "All; the result is of u8."
 
 -- A function of one array, shown with one number of f64.
 local function named(name, text, example, output)

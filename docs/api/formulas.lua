@@ -26,7 +26,8 @@ end
 local words = {
   { "`x`", "an input: an array, a number, or an expression; beside a matrix also `gr.row(v)`, `gr.column(v)`, or a "
     .. "vector that fits one way" },
-  { "`scalar(x)`", "an array of one element, which is read on the device and goes with every element" },
+  { "`scalar(x)`", "an array of one element, which is read on the device and goes with every element; "
+    .. "`gr.scalar(x)` outside of texts" },
   { "`row(v)`, `column(v)`", "in a matrix, row by row: `v` for each row, or for each column. How many of the "
     .. "other side "
     .. "there are follows from the other inputs" },

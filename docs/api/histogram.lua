@@ -1,5 +1,8 @@
 local c = ...
 
+local single = { "out", "string?", "`\"f32\"`: counts that are sums of float weights, and densities, rounded to f32",
+  default = '`"f64"`' }
+
 return {
   title = "Histograms",
   text = [[
@@ -56,7 +59,7 @@ Samples are compared with the edges themselves, so one that lies on an edge is n
         { "modulo", "boolean?", "integers by their remainder: x goes into bin x % bins + 1", default = "false" },
         c.rows, { "axis", "integer?", "2: a histogram of each row, 1: of each column, with the same bins for all; with "
           .. "`rows`, or of a matrix", default = "2" },
-        c.skipnan, c.mask, c.kernel, c.block, c.timed, c.comm,
+        c.skipnan, c.mask, single, c.kernel, c.block, c.timed, c.comm,
       },
       returns = { { "histogram", "counts, edges, and what lay outside. Of rows or columns a list of these, "
         .. "with the fields `edges` and `counts`, a matrix that has a row for each" } },
@@ -64,7 +67,7 @@ Samples are compared with the edges themselves, so one that lies on an edge is n
         .. "nowhere, not in `nan` either, has no part in the range, and its weight is not looked at.",
       errors = "Neither `bins` nor `edges`, or both; edges that do not rise; limits that are not finite; bins narrower "
         .. "than f64 can tell apart; `modulo` of floats; `log` of data that is not above 0; "
-        .. "weights of another length, or not finite.",
+        .. "weights of another length, or not finite; `out` of counts of samples alone.",
       cost = "O(n); O(n log bins) for uneven edges at worst. One pass, one more for the range when `min` or `max` is "
         .. "missing, and one over float weights for the largest. `skipnan` alone costs nothing: NaN are counted "
         .. "apart, and `nan` becomes 0. A `mask` goes as weights of 1 and 0; where `min` or `max` is missing, what it "
@@ -100,7 +103,8 @@ print(columns.counts[1][1], columns.counts[2][1], columns[2].counts[2])]],
         { "density", "boolean?", "add the field `density`", default = "false" },
         { "into", "histogram2d?", "takes the results instead of a new one; of as many bins and the same dtype, "
           .. "without `density`" },
-        c.skipnan, { c.mask[1], c.mask[2], c.mask[3] .. "; pairs are copied without what is missing first" }, c.comm,
+        c.skipnan, { c.mask[1], c.mask[2], c.mask[3] .. "; pairs are copied without what is missing first" },
+        single, c.comm,
       },
       returns = { { "histogram2d", "counts, edges, and what lies in no cell" } },
       shapes = "`counts`: nx rows of ny, i64. `xedges`: nx + 1, `yedges`: ny + 1, f64. Matrices as x or y are read row "
@@ -126,11 +130,13 @@ print(gr.histogram2d(x, y, { edges = { { 0, 1, 10 }, { 1, 2, 10 } } }).counts[2]
       options = { { "minlength", "integer?", "the least length of the result", default = "0" },
         { "weights", "array?", "one for each element, of any dtype, as in `histogram`" },
         c.skipnan, { c.mask[1], c.mask[2], c.mask[3] .. "; they are copied without what is missing first" },
-        { "into", "array?", "takes the result; of its dtype, and as long or longer: the rest becomes 0" }, c.comm },
+        { "into", "array?", "takes the result; of its dtype, and as long or longer: the rest becomes 0" },
+        c.single, c.comm },
       returns = { { "array", "i64 (with float weights f64): element k tells how often k - 1 occurs; "
         .. "as long as the greatest plus 1" } },
       dtypes = "Integers.",
-      errors = "Float dtypes; an element below 0, or 2^31 and more; weights of another length, or not finite.",
+      errors = "Float dtypes; an element below 0, or 2^31 and more; weights of another length, or not finite; "
+        .. "`out` without weights of floats.",
       cost = "O(n): one pass for the range, one for the counts.",
       waits = "Waits for the range.",
       example = [[print(table.concat(gr.bincount(gr.array({ 0, 1, 1, 3 }, "u8")):table(), " "))]],

@@ -24,6 +24,7 @@ whatever takes arrays takes matrices, in this order of their elements. Besides,
 one row is a row, one of one column is a column, and a bare vector goes the only way that it fits: `X - mu` is the same
 where there are as many columns as elements, and not as many rows. A vector that fits both ways raises, and so does one
 that fits neither; one as long as all of X goes element by element. A row and a column alone make a matrix of all pairs.
+An array of one element goes with all of what it meets, matrix or vector, as `gr.scalar(s)`.
 
 **Data that lies xyzxyz...** is a matrix of three columns: `P:minmax { axis = 1 }` is the bounding box of the points and
 `P:mean { axis = 1 }` their centre, each in one call.]],
@@ -79,9 +80,26 @@ print(pairs_of.rows, pairs_of[3][2])]],
       output = "-50.0\t6.0\n3\t32.0",
     },
     {
+      name = "scalar",
+      text = "An array of one element, which operators repeat for all elements of the vector or matrix that it meets. "
+        .. "It is read where it lies, so a result that was left there (`{into=, at=}`) goes on without a wait; in the "
+        .. "text of a formula `scalar(x)` says the same.",
+      params = { { "a", "array", "of one element; `a:slice(i, i)` is one of several" } },
+      returns = { { "expression", "the scalar, for operators and formulas" } },
+      errors = "Another length. In operators: another dtype than the other side's; one that meets nothing with a "
+        .. "length.",
+      cost = "O(1).", waits = c.no_work,
+      example = [[
+local a, total = gr.array { 1, 2, 5 }, gr.zeros(1)
+a:sum { into = total, at = 1 }
+print(table.concat((a / gr.scalar(total)):table(), " "))]],
+      output = "0.125 0.25 0.625",
+    },
+    {
       name = "transpose",
       text = "The matrix turned over, as a view: no element moves. Its rows, columns and elements, its reductions by "
-        .. "`axis`, `fill` and `release` take it as it lies; all else puts a copy of its elements in order first.",
+        .. "`axis`, `fill` and `release` take it as it lies; all else puts a copy of its elements in order first, "
+        .. "which `put` and what stands in brackets bring back.",
       params = { matrix },
       returns = { { "array", "a matrix of `X.columns` rows; what is written to its elements shows in X. It cannot be "
         .. "`into`" } },

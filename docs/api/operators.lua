@@ -80,14 +80,15 @@ print(select(2, pcall(gr.operator, { state = "s", map = "x", merge = "s1 - s2", 
     {
       of = "operator", name = "reduce", text = "Reduce an array by it: `op(a, options)` too.",
       params = { { "a", "array|expression", "the input" }, { "options", "options?", "" } },
-      options = { c.rows, c.axis, c.segments, c.skipnan, c.mask,
+      options = { c.rows, c.axis, c.segments, c.skipnan, c.mask, c.keepdims,
         { "into", "array?", "with `rows` or `segments` the array that takes the results, if the operator gives one; "
           .. "with `at` the array of which one element does" },
-        { "at", "integer?", "which; -1 is the last" },
+        { "at", "integer?", "which; -1 is the last" }, c.single,
         { "async", "boolean?", "give a [future](#asking-for-results)", default = "false" }, c.comm },
       returns = { { "any", results } },
       dtypes = "All for which the texts have a meaning.",
-      errors = "What does not fit the dtype; an `into` of another dtype or length, or beside several results.",
+      errors = "What does not fit the dtype; an `into` of another dtype or length, or beside several results; `out` "
+        .. "where no result is f64.",
       cost = "O(n x steps): one pass. With `skipnan` or `mask` what is present of each vector is copied first, and `i` "
         .. "counts that.",
       waits = "Waits. Of other devices than the CPU copies down what is stale, unless it is compiled there.",
@@ -106,9 +107,11 @@ print(largest:reduce(gr.array { 3, -7, 7, 5 }))]],
       params = { { "a", "array|expression", "the input" }, { "options", "options?", "" } },
       options = { { "exclusive", "boolean?", "element k takes what came before it", default = "false" },
         { "reverse", "boolean?", "from the end to the start", default = "false" },
-        { "into", "array?", "the array that takes the results, if the operator gives one" } },
-      returns = { { "array", "as long as the input; one for each result" } },
-      errors = "As `reduce`.", cost = "O(n x steps): one pass.",
+        c.rows, { "axis", "integer?", "2: each row by itself, 1: each column; with `rows`, or of a matrix",
+          default = "2" },
+        { "into", "array?", "the array that takes the results, if the operator gives one" }, c.single },
+      returns = { { "array", "as long as the input and of its shape; one for each result" } },
+      errors = "As `reduce`.", cost = "O(n x steps): one pass; rows and columns one after the other.",
       waits = "Waits. Of other devices than the CPU copies down what is stale.",
       example = [[
 -- y = 0.5 * y + x, all at once: two such steps are one

@@ -13,4 +13,13 @@ return function(case)
       return f and f(x, 2):sum()
     end)
   end
+  case("results rounded", function(e)
+    return e.i:div(3, { out = "f32" }), e.i:sqrt { out = "f32", into = e.into32 },
+      e.a:histogram({ bins = 4, min = 0, max = 1, weights = e.b, density = true, out = "f32" }).counts,
+      e.a:histogram({ bins = 4, min = 0, max = 1, weights = e.b, rows = 3, out = "f32" }).counts,
+      e.a:histogram2d(e.b, { bins = 3, weights = e.b, out = "f32" }).counts
+  end)
+  case("array <", function(e) return e.a < e.b end, { may_raise = true })
+  case("array <=", function(e) return e.a <= e.b end, { may_raise = true })
+  case("expression without a method", function(e) return require "gpureduce".lazy(e.a).summ end, { may_raise = true })
 end

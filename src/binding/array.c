@@ -42,25 +42,13 @@ static gr_array *check_self(lua_State *L) {
 
 /* ---- elements ---- */
 
-enum { MOST_NAMES = 200 };
-
-/* Behind those that are there, the functions of the table at t; NULL at the end. */
-static void list_functions(lua_State *L, int t, int count, const char *names[MOST_NAMES + 5]) {
-  lua_pushnil(L);
-  while (count < MOST_NAMES + 4 && lua_next(L, t)) {
-    if (lua_type(L, -2) == LUA_TSTRING && lua_isfunction(L, -1)) names[count++] = lua_tostring(L, -2);
-    lua_pop(L, 1);
-  }
-  names[count] = NULL;
-}
-
 /* gr.sort and the like: a name that is another library's. Others are nil, so that a program may ask for them. */
 static int l_module_index(lua_State *L) {
-  const char *names[MOST_NAMES + 5], *key = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : NULL;
+  const char *names[GR_NAMES], *key = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : NULL;
   char hint[GR_HINT];
   lua_settop(L, 2);
   if (!key) return 0;
-  list_functions(L, lua_upvalueindex(1), 0, names);
+  gr_l_list_functions(L, lua_upvalueindex(1), 0, names);
   if (!*gr_l_synonym(key, names, hint)) return 0;
   return luaL_error(L, "gpureduce: no function '%s'%s", key, hint);
 }
@@ -75,9 +63,9 @@ void gr_l_module_metatable(lua_State *L) {
 
 /* For a.shape and the like: what to write instead, from the names of the methods. */
 GR_APART static int no_field(lua_State *L) {
-  const char *names[MOST_NAMES + 5] = {"dtype", "rows", "columns", "shape"}, *key = lua_tostring(L, 2);
+  const char *names[GR_NAMES] = {"dtype", "rows", "columns", "shape"}, *key = lua_tostring(L, 2);
   char hint[GR_HINT];
-  list_functions(L, lua_upvalueindex(3), 4, names);
+  gr_l_list_functions(L, lua_upvalueindex(3), 4, names);
   return luaL_error(L, GR_ARRAY_NAME ": no method or field '%s'%s", key, gr_l_hint(key, names, hint));
 }
 

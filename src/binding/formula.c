@@ -157,11 +157,12 @@ static int count_steps(const gr_expression *e) {
   return steps;
 }
 
-/* What gr.row and gr.column give. */
+/* What gr.row, gr.column and gr.scalar give. */
 static int push_line(lua_State *L, const gr_expression *e) {
+  static const char *const what[] = {"", "a scalar", "a row", "a column"};
   char text[96];
   snprintf(text, sizeof text, GR_EXPRESSION_NAME " %s[%lld], %s", gr_dtypes[gr_expression_dtype(e)].name,
-           (long long)e->inputs[0].n, e->program.nodes[0].spread == GR_ROW ? "a row" : "a column");
+           (long long)e->inputs[0].n, what[e->program.nodes[0].spread]);
   lua_pushstring(L, text);
   return 1;
 }
@@ -220,8 +221,43 @@ static int l_operator(lua_State *L) {
 }
 
 static int l_less(lua_State *L) {
-  return luaL_error(L, "gpureduce: '<' between expressions would be a boolean: write e:%s(x)",
-                    gr_l_number(L) ? "le" : "lt");
+  return gr_l_number(L)
+             ? luaL_error(L, GR_EXPRESSION_NAME ": '<=' would be a boolean: write e:le(x), or e:ge(x) for '>='")
+             : luaL_error(L, GR_EXPRESSION_NAME ": '<' would be a boolean: write e:lt(x), or e:gt(x) for '>'");
+}
+
+/*
+** Keys that no method has: what arrays have, expressions have once they are computed. The methods are at the first
+** upvalue, the module at the second.
+*/
+static int l_no_method(lua_State *L) {
+  static const char *const fields[] = {"dtype", "rows", "columns", "shape", NULL};
+  const char *names[GR_NAMES], *key = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : NULL;
+  char hint[GR_HINT];
+  lua_settop(L, 2);
+  if (!key)
+    return luaL_error(L, GR_EXPRESSION_NAME
+                      ": no element is there yet: write e:eval()[i], e:take(index) or "
+                      "e:compact(mask)");
+  for (int k = 0; fields[k]; k++)
+    if (!strcmp(key, fields[k]))
+      return luaL_error(L, GR_EXPRESSION_NAME ": no field '%s': write e:info().%s", key, k == 3 ? "rows" : key);
+  lua_pushvalue(L, 2);
+  lua_rawget(L, lua_upvalueindex(2));
+  if (lua_isfunction(L, -1))
+    return luaL_error(L, GR_EXPRESSION_NAME ": no method '%s': write e:eval():%s(...)", key, key);
+  gr_l_list_functions(L, lua_upvalueindex(1), 0, names);
+  return luaL_error(L, GR_EXPRESSION_NAME ": no method '%s'%s", key, gr_l_hint(key, names, hint));
+}
+
+/* The methods are on top, the module is at `module`. */
+static void refuse_others(lua_State *L, int module) {
+  lua_createtable(L, 0, 1);
+  lua_pushvalue(L, -2);
+  lua_pushvalue(L, module);
+  lua_pushcclosure(L, l_no_method, 2);
+  lua_setfield(L, -2, "__index");
+  lua_setmetatable(L, -2);
 }
 
 /* e:info(): {dtype, n, steps, rows, columns} */
@@ -313,6 +349,7 @@ void gr_l_formula_metatables(lua_State *L) {
   add_functions(L, module);
   gr_l_register(L, relations); /* these last: they may bear an element operator's name */
   gr_l_register(L, own_methods);
+  refuse_others(L, module);
   lua_setfield(L, -2, "__index");
   lua_pop(L, 1);
 }

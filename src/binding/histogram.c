@@ -10,6 +10,7 @@
 #include "src/binding/parts.h"
 #include "src/binding/ranks.h"
 #include "src/binding/results.h"
+#include "src/binding/rounding.h"
 #include "src/core/histogram.h"
 #include "src/core/ops.h"
 #include "src/core/ranks/meet.h"
@@ -54,13 +55,14 @@ enum {
   KERNEL = 512 + 1024 + 2048,
   SHAPE = 4096 + 8192,
   MISSING = 16384 + 32768,
-  COMM = 65536
+  COMM = 65536,
+  OUT = 131072
 };
 
 static gr_binning read_binning(lua_State *L, gr_context *c, const gr_array *a, int *options) {
-  static const char *const names[] = {"bins",    "min",     "max",     "edges",  "modulo", "log",
-                                      "weights", "density", "into",    "kernel", "block",  "timed",
-                                      "rows",    "axis",    "skipnan", "mask",   "comm",   NULL};
+  static const char *const names[] = {"bins",    "min",  "max",    "edges", "modulo", "log",  "weights",
+                                      "density", "into", "kernel", "block", "timed",  "rows", "axis",
+                                      "skipnan", "mask", "comm",   "out",   NULL};
   gr_binning b = {.bins = 0};
   const int given = *options = gr_l_options(L, 2, names);
   if (!given) gr_l_argerror(L, 2, "options table with 'bins' or 'edges' expected, got no value");
@@ -110,8 +112,8 @@ static const char *const part_names[] = {"counts", "tails", "edges"};
 ** {into = a histogram}: where it is on the stack, with its parts above it, or 0. It has as many bins of the same dtype,
 ** beside a. The fields are a script's to change, so they are looked at once.
 */
-static int into_option(lua_State *L, const gr_array *a, const gr_binning *b) {
-  const gr_dtype sums = gr_histogram_dtype(b->weights.a), dtypes[] = {sums, sums, GR_F64};
+static int into_option(lua_State *L, const gr_array *a, const gr_binning *b, int single) {
+  const gr_dtype sums = gr_histogram_dtype(b->weights.a), dtypes[] = {single ? GR_F32 : sums, sums, GR_F64};
   const int64_t lengths[] = {b->bins, 3, b->bins + 1};
   if (!gr_l_push_option(L, 2, "into")) return 0;
   int at = lua_gettop(L);
@@ -143,9 +145,9 @@ static gr_array *counts_together(lua_State *L, int at, const gr_array *a, const 
   gr_array *all = gr_l_push_array(L);
   const gr_array *counts = part_of(L, at, 0), *tails = part_of(L, at, 1);
   gr_array_view(counts, all, 0, 1, b->bins + 3);
-  const int together = tails->storage == counts->storage && counts->stride == 8 && tails->stride == 8 &&
-                       tails->offset == counts->offset + b->bins * 8 && !gr_array_overlap(all, a) &&
-                       !(b->weights.a && gr_array_overlap(all, b->weights.a));
+  const int together = tails->storage == counts->storage && counts->dtype == tails->dtype && counts->stride == 8 &&
+                       tails->stride == 8 && tails->offset == counts->offset + b->bins * 8 &&
+                       !gr_array_overlap(all, a) && !(b->weights.a && gr_array_overlap(all, b->weights.a));
   if (together) return all;
   gr_l_release(L, all);
   return NULL;
@@ -155,7 +157,8 @@ static gr_array *counts_together(lua_State *L, int at, const gr_array *a, const 
 static void fill_into(lua_State *L, gr_context *c, int at, gr_array *counts, gr_array *edges, const gr_binning *b) {
   for (int k = 0; k < 2 && !b->into; k++) {
     gr_array *part = push_part(L, counts, k ? b->bins : 0, k ? 3 : b->bins);
-    GR_TRY(L, c, 2, gr_copy(c, part, part_of(L, at, k)));
+    gr_array *to = part_of(L, at, k);
+    GR_TRY(L, c, 2, to->dtype == part->dtype ? gr_copy(c, part, to) : gr_l_round_into(c, part, to));
     gr_array_release(part);
   }
   GR_TRY(L, c, 2, gr_edges_into(c, edges, part_of(L, at, 2)));
@@ -176,18 +179,24 @@ static void push_histogram(lua_State *L, int counts, int tails, int edges) {
 }
 
 /* Of rows or columns: a table of histograms, whose counts and tails are rows of matrices that are its fields. */
-static int push_each(lua_State *L, gr_context *c, gr_reduced of, gr_shape s, gr_binning *b, int given) {
+static int push_each(lua_State *L, gr_context *c, gr_reduced of, gr_shape s, gr_binning *b, int given, int single) {
   const gr_array *a = of.a;
   static const char *const others[] = {"density", "into", "kernel", "block", "timed"};
   const int64_t vectors = gr_shape_results(s, a->n);
   for (size_t k = 0; k < sizeof others / sizeof others[0] && given & (DENSITY | INTO | KERNEL); k++)
     if (gr_l_has_option(L, 2, others[k])) gr_l_argerror(L, 2, "option '%s': takes no 'rows' or 'axis'", others[k]);
   gr_l_reserve(L, c, (size_t)gr_l_results(L, 2, vectors, b->bins + 3) * 8);
+  const int at = lua_gettop(L) + 1;
   gr_array *counts = gr_l_push_array(L), *tails = gr_l_push_array(L), *edges = gr_l_push_array(L);
-  const int at = lua_gettop(L) - 2;
   if (of.e) GR_TRY_WITH(L, c, 1, of.e, b->weights.e, gr_reduced_eval(c, &of));
   if (b->weights.e) GR_TRY_WITH(L, c, 2, b->weights.e, NULL, gr_reduced_eval(c, &b->weights));
   GR_TRY(L, c, 2, gr_histogram_each(c, s, a, b, counts, tails, edges));
+  if (single) {
+    lua_pushvalue(L, at);
+    gr_l_round_top(L, c, 2);
+    lua_replace(L, at);
+    counts = gr_l_test_array(L, at);
+  }
   push_histogram(L, at, at + 1, at + 2);
   for (int64_t k = 0; k < vectors; k++) {
     gr_array_row(counts, k, gr_l_push_array(L));
@@ -218,9 +227,13 @@ static int l_histogram(lua_State *L) {
   gr_comm *comm = given & COMM ? gr_l_option_comm(L, 2) : NULL;
   if (comm && given & (SHAPE | INTO | KERNEL))
     gr_l_refuse_with_comm(L, 2, given & SHAPE ? "rows' or 'axis" : given & INTO ? "into" : "kernel");
+  const gr_array *counted = b.weights.a ? b.weights.a : a;
+  int density = given & DENSITY && gr_l_option_flag(L, 2, "density");
+  const gr_dtype sums = gr_histogram_dtype(b.weights.a);
+  const int single = given & OUT && gr_l_option_out(L, 2, "histogram", counted->dtype, density ? GR_F64 : sums);
   if (given & SHAPE) {
     const gr_shape s = gr_l_option_shape(L, 2, a);
-    if (s.rows) return push_each(L, c, of, s, &b, given);
+    if (s.rows) return push_each(L, c, of, s, &b, given, single);
     gr_l_refuse_without_rows(L, 2, a);
   }
   if (given & KERNEL) k = gr_l_option_kernel(L, 2, GR_TAUGHT_histogram, a);
@@ -228,7 +241,7 @@ static int l_histogram(lua_State *L) {
   if (k.info && b.weights.a) gr_l_argerror(L, 2, "option 'weights': takes no 'kernel'");
   if (k.info && given & MISSING)
     gr_l_argerror(L, 2, "option '%s': takes no 'kernel'", gr_l_has_option(L, 2, "mask") ? "mask" : "skipnan");
-  int density = given & DENSITY && gr_l_option_flag(L, 2, "density"), into = given & INTO ? into_option(L, a, &b) : 0;
+  int into = given & INTO ? into_option(L, a, &b, single) : 0;
   if (into) b.into = counts_together(L, into, a, &b);
   gr_l_reserve(L, c, (size_t)(b.bins * 16)); /* counts and edges */
   if (comm && gr_may_miss(&b.missing)) {     /* what is present lies over the ranks, too */
@@ -255,7 +268,13 @@ static int l_histogram(lua_State *L) {
   if (density) {
     gr_array *out = gr_l_push_array(L);
     GR_TRY(L, c, 2, gr_density(c, bars, edges, out));
+    if (single) gr_l_round_top(L, c, 2);
     lua_setfield(L, -2, "density");
+  }
+  if (single && bars->dtype == GR_F64) {
+    lua_pushvalue(L, at + 2);
+    gr_l_round_top(L, c, 2);
+    lua_setfield(L, -2, part_names[0]);
   }
   lua_getfield(L, LUA_REGISTRYINDEX, GR_OWN(histogram));
   lua_setmetatable(L, -2);
@@ -299,11 +318,11 @@ static gr_status count_each(lua_State *L, gr_context *c, gr_reduced of, int64_t 
 }
 
 /*
-** gr.bincount(a, {minlength, weights, into, mask}): how often each of 0 .. max occurs, i64, or the sums of the weights
-** there. Negative elements are an error.
+** gr.bincount(a, {minlength, weights, into, mask, out}): how often each of 0 .. max occurs, i64, or the sums of the
+** weights there. Negative elements are an error.
 */
 static int l_bincount(lua_State *L) {
-  static const char *const names[] = {"minlength", "weights", "into", "skipnan", "mask", "comm", NULL};
+  static const char *const names[] = {"minlength", "weights", "into", "skipnan", "mask", "comm", "out", NULL};
   gr_context *c = gr_l_context(L);
   gr_reduced of = gr_l_check_operand(L, 1, 2);
   gr_array *a = of.a;
@@ -314,6 +333,8 @@ static int l_bincount(lua_State *L) {
     gr_l_argerror(L, 2, "option 'minlength': 0 to %lld expected, got %lld", (long long)MAX_BINS, (long long)least);
   const gr_reduced none = {NULL, NULL};
   gr_reduced weights = given ? weights_option(L, a) : none;
+  const gr_dtype sums = gr_histogram_dtype(weights.a);
+  const int single = given && gr_l_option_out(L, 2, "bincount", weights.a ? weights.a->dtype : a->dtype, sums);
   const gr_partial p = {.a = of, .missing = given ? gr_l_option_missing(L, 2, a) : (gr_missing){0}};
   gr_comm *comm = given ? gr_l_option_comm(L, 2) : NULL;
   if (gr_may_miss(&p.missing)) {
@@ -328,12 +349,13 @@ static int l_bincount(lua_State *L) {
     GR_TRY_WITH(L, c, 2, of.e, weights.e, eval_both(c, &of, &b.weights));
     GR_TRY_RANKS(L, c, comm, 1, count_each(L, c, of, least, &b, counts));
   } else GR_TRY_WITH(L, c, 2, of.e, weights.e, count_each(L, c, of, least, &b, counts));
-  gr_array *into = given ? gr_l_option_into(L, 2, gr_histogram_dtype(weights.a), b.bins, a) : NULL;
+  gr_array *into = given ? gr_l_option_into(L, 2, single ? GR_F32 : sums, b.bins, a) : NULL;
   gr_l_drop_elements(L, of);
   gr_l_drop_elements(L, weights);
   gr_l_drop_elements(L, p.missing.mask);
-  if (!into) return gr_l_reserve(L, c, (size_t)(b.bins * 8)), 1; /* only now is it known how many */
-  GR_TRY(L, c, 2, gr_copy(c, counts, into));
+  if (!into && !single) return gr_l_reserve(L, c, (size_t)(b.bins * 8)), 1; /* only now is it known how many */
+  if (!into) into = gr_l_new_beside(L, c, a, GR_F32, b.bins);
+  GR_TRY(L, c, 2, single ? gr_l_round_into(c, counts, into) : gr_copy(c, counts, into));
   gr_l_release(L, counts);
   return 1;
 }

@@ -8,6 +8,7 @@
 #include "src/binding/options.h"
 #include "src/binding/parts.h"
 #include "src/binding/ranks.h"
+#include "src/binding/rounding.h"
 #include "src/core/histogram2d.h"
 #include "src/core/ops.h"
 
@@ -129,8 +130,9 @@ enum { COUNTS, TAILS, X_EDGES, Y_EDGES, PARTS };
 static const char *const part_names[PARTS] = {"counts", "tails", "xedges", "yedges"};
 
 /* {into = a histogram}: its parts are on the stack from the place that is returned on, beside a; 0: not given. */
-static int into_option(lua_State *L, const gr_array *a, const gr_pairs *p) {
-  const gr_dtype sums = gr_histogram_dtype(p->weights.a), dtypes[PARTS] = {sums, sums, GR_F64, GR_F64};
+static int into_option(lua_State *L, const gr_array *a, const gr_pairs *p, int single) {
+  const gr_dtype sums = gr_histogram_dtype(p->weights.a), counts = single ? GR_F32 : sums;
+  const gr_dtype dtypes[PARTS] = {counts, sums, GR_F64, GR_F64};
   const int64_t nx = p->bins[0].bins, ny = p->bins[1].bins, lengths[PARTS] = {nx * ny, GR_PAIRS_TAILS, nx + 1, ny + 1};
   if (!gr_l_push_option(L, OPTIONS, "into")) return 0;
   const int at = lua_gettop(L);
@@ -146,7 +148,7 @@ static int into_option(lua_State *L, const gr_array *a, const gr_pairs *p) {
       gr_l_argerror(L, OPTIONS, "option 'into': the histogram's %s have been released", part_names[k]);
     if (!part || part->n != lengths[k] || part->dtype != dtypes[k] || (k == COUNTS && part->rows != nx))
       gr_l_argerror(L, OPTIONS, "option 'into': histogram of %lld x %lld %s expected, got another in its %s",
-                    (long long)nx, (long long)ny, gr_dtypes[sums].name, part_names[k]);
+                    (long long)nx, (long long)ny, gr_dtypes[counts].name, part_names[k]);
     gr_l_check_device(L, a, part, OPTIONS);
   }
   if (gr_l_option_flag(L, OPTIONS, "density")) gr_l_argerror(L, OPTIONS, "option 'density': takes no 'into'");
@@ -172,7 +174,7 @@ static void say_axis(gr_context *c, gr_status status, int axis) {
 static void fill_into(lua_State *L, gr_context *c, int at, gr_array *all, gr_array *const parts[PARTS]) {
   for (int k = 0; k < PARTS; k++) {
     gr_array *to = lua_touserdata(L, at + 1 + k);
-    GR_TRY(L, c, OPTIONS, gr_copy(c, parts[k], to));
+    GR_TRY(L, c, OPTIONS, to->dtype == parts[k]->dtype ? gr_copy(c, parts[k], to) : gr_l_round_into(c, parts[k], to));
     gr_l_release(L, parts[k]);
   }
   gr_l_release(L, all);
@@ -196,7 +198,7 @@ static gr_reduced weights_option(lua_State *L, gr_context *c, const gr_array *a)
 
 static gr_pairs read_pairs(lua_State *L, gr_context *c) {
   static const char *const names[] = {"bins", "range",   "edges", "log",  "weights", "density",
-                                      "into", "skipnan", "mask",  "comm", NULL};
+                                      "into", "skipnan", "mask",  "comm", "out",     NULL};
   gr_pairs p = {.samples = {{NULL, NULL}}};
   lua_settop(L, OPTIONS);
   luaL_checkstack(L, 40, "arguments");
@@ -229,7 +231,11 @@ static int l_histogram2d(lua_State *L) {
   gr_pairs p = read_pairs(L, c);
   const gr_array *a = p.samples[0].a;
   const int64_t nx = p.bins[0].bins, ny = p.bins[1].bins;
-  const int density = gr_l_option_flag(L, OPTIONS, "density"), into = into_option(L, a, &p);
+  const gr_array *counted = p.weights.a ? p.weights.a : a;
+  const int density = gr_l_option_flag(L, OPTIONS, "density");
+  const gr_dtype sums = gr_histogram_dtype(p.weights.a), widest = density ? GR_F64 : sums;
+  const int single = gr_l_option_out(L, OPTIONS, "histogram2d", counted->dtype, widest);
+  const int into = into_option(L, a, &p, single);
   gr_comm *comm = gr_l_option_comm(L, OPTIONS);
   int axis = -1;
   gr_status status;
@@ -262,7 +268,13 @@ static int l_histogram2d(lua_State *L) {
     gr_l_reserve(L, c, (size_t)(nx * ny) * 8);
     gr_array *out = gr_l_push_array(L);
     GR_TRY(L, c, OPTIONS, gr_density2d(c, parts[COUNTS], (const gr_array *const *)edges, out));
+    if (single) gr_l_round_top(L, c, OPTIONS);
     lua_setfield(L, -2, "density");
+  }
+  if (single && sums == GR_F64) {
+    lua_pushvalue(L, first + places[COUNTS]);
+    gr_l_round_top(L, c, OPTIONS);
+    lua_setfield(L, -2, part_names[COUNTS]);
   }
   lua_getfield(L, LUA_REGISTRYINDEX, GR_OWN(histogram2d));
   lua_setmetatable(L, -2);

@@ -1,6 +1,8 @@
 #include "src/binding/lazy.h"
 #include "src/binding/options.h"
+#include "src/binding/rounding.h"
 #include "src/binding/values.h"
+#include "kernels/numerics/map.h"
 
 gr_given gr_l_given(lua_State *L, int arg) {
   if (gr_l_test_transposed(L, arg)) gr_l_check_array(L, arg);
@@ -13,9 +15,23 @@ gr_given gr_l_given(lua_State *L, int arg) {
   return g;
 }
 
+/* The option 'out': f32 makes of f64 another expression, above e, whose elements are rounded once more. */
+static gr_expression *round_results(lua_State *L, gr_context *c, int options, gr_expression *e) {
+  const gr_dtype t = (gr_dtype)e->program.nodes[0].dtype;
+  if (!gr_l_option_out(L, options, gr_l_name(L), t, gr_expression_dtype(e))) return e;
+  const gr_combination x = {
+      .does = GR_COMBINES_MAP, .op = GR_MAP_cast, .to = GR_F32, .count = 1, .given = {{.expression = e}}};
+  gr_expression *rounded = gr_l_push_expression(L, gr_combination_room(&x));
+  GR_TRY_WITH(L, c, 1, e, NULL, gr_expression_combine(c, &x, rounded));
+  gr_expression_release(e);
+  e->released = 1;
+  return rounded;
+}
+
 int gr_l_lazy(lua_State *L, gr_combining does, gr_map op, gr_relation relation, gr_dtype to, const int *args, int count,
               int options) {
-  static const char *const names[] = {"into", NULL};
+  static const char *const names[] = {"into", "out", NULL}, *const without_out[] = {"into", NULL};
+  const int computes = does == GR_COMBINES_MAP && gr_map_rule(op, GR_F64) != GR_MAP_NONE;
   gr_context *c = gr_l_context(L);
   gr_combination x = {.does = does, .op = op, .relation = relation, .to = to, .count = count};
   const int given_options = options && options <= lua_gettop(L);
@@ -29,7 +45,8 @@ int gr_l_lazy(lua_State *L, gr_combining does, gr_map op, gr_relation relation, 
               gr_expression_combine(c, &x, e));
   if (lazy) return 1;
   if (!given_options) options = lua_gettop(L) + 1;
-  gr_l_options(L, options, names);
+  gr_l_options(L, options, computes ? names : without_out);
+  if (computes) e = round_results(L, c, options, e);
   gr_l_evaluate(L, e, options);
   gr_expression_release(e);
   e->released = 1;

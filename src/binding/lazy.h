@@ -9,8 +9,8 @@ gr_given gr_l_given(lua_State *L, int arg);
 
 /*
 ** The operator on the first arguments, in the order of gr_map_job: arrays, numbers and expressions. Pushes an
-** expression. What follows them are options, of which expressions take none. Where there is none but gr.row and
-** gr.column among them, it is done at once, as operators on arrays are.
+** expression. What follows them are options, of which expressions take none. Where there is none but gr.row,
+** gr.column and gr.scalar among them, it is done at once, as operators on arrays are.
 */
 int gr_l_lazy(lua_State *L, gr_combining, gr_map, gr_relation, gr_dtype to, const int *args, int count, int options);
 int gr_l_lazy_map(lua_State *L, gr_map, int count);

@@ -1,11 +1,13 @@
 /* Elements by their positions: take, put, and arrays in brackets. */
 #include "src/binding/lookup.h"
 #include "src/binding/expression.h"
+#include "src/binding/keeper.h"
 #include "src/binding/map.h"
 #include "src/binding/options.h"
 #include "src/binding/parts.h"
 #include "src/binding/values.h"
 #include "src/core/lookup.h"
+#include "src/core/matrix.h"
 
 /* The index at 2, beside a. */
 static gr_array *check_index(lua_State *L, const gr_array *a) {
@@ -68,9 +70,28 @@ static gr_put_op check_op(lua_State *L) {
                 gr_l_hint(name, ops, hint));
 }
 
+/* What is at 1, above the arguments, if that is a transposed matrix: where, or 0. */
+static int keep_transposed(lua_State *L) {
+  if (!gr_l_test_transposed(L, 1)) return 0;
+  lua_settop(L, 4);
+  lua_pushvalue(L, 1);
+  return 5;
+}
+
+/* A copy in order was written in the place of the transposed matrix at `arg`: its elements go where those lie. */
+static void put_back(lua_State *L, gr_context *c, int arg, gr_array *copy) {
+  int transposed;
+  gr_array *a = gr_l_check_any_array(L, arg, &transposed); /* a finalizer may have released it just now */
+  if (copy->n) GR_TRY(L, c, 1, gr_transpose(c, copy, a));
+  gr_l_release(L, copy);
+  lua_pushvalue(L, arg);
+  lua_replace(L, 1);
+}
+
 /* masked: a u8 array at 2 is a mask. */
 static void put(lua_State *L, gr_put_op op, int masked) {
   gr_context *c = gr_l_context(L);
+  const int transposed = keep_transposed(L);
   gr_array *a = gr_l_check_array(L, 1), *index = check_index(L, a);
   const int is_mask = masked && index->dtype == GR_U8;
   gr_status status;
@@ -82,12 +103,14 @@ static void put(lua_State *L, gr_put_op op, int masked) {
   if (is_mask) GR_AGAIN(L, c, status, gr_put_masked(c, a, index, values, &arg));
   else GR_AGAIN(L, c, status, gr_put(c, op, a, index, values, &arg));
   if (status != GR_OK) gr_l_raise(L, c, status, arg);
+  if (transposed) put_back(L, c, transposed, a);
 }
 
 /* gr.put(a, index, values, {op}) */
 static int l_put(lua_State *L) {
   static const char *const names[] = {"op", NULL};
-  gr_l_check_array(L, 1);
+  int transposed;
+  gr_l_check_any_array(L, 1, &transposed);
   gr_l_options(L, 4, names);
   put(L, check_op(L), 0);
   lua_settop(L, 1);

@@ -31,6 +31,12 @@ static int is_spread(const gr_array *a, const gr_array *b) {
   return (a->rows | b->rows) && (a->n != b->n || (a->rows && b->rows && a->rows != b->rows));
 }
 
+/* An array of one element beside a longer one, which it might go with all of. */
+static void hint_scalar(lua_State *L, int arg, const gr_array *one, const gr_array *other) {
+  if (one->n == 1 && other->n != 1 && one->dtype == other->dtype)
+    gr_l_argerror(L, arg, "length %lld expected, got 1: gr.scalar(v) goes with all", (long long)other->n);
+}
+
 /*
 ** Reads arguments x and y, arrays or numbers, into the call's a and b. The first array decides dtype and length and is
 ** returned; NULL if both are numbers. *spread: they are arrays that meet as parts of a matrix; their dtypes are alike.
@@ -39,6 +45,7 @@ static gr_array *read_pair(lua_State *L, int x, int y, gr_map_call *call, int *s
   gr_array *a = is_number(L, x) ? NULL : gr_l_check_array(L, x), *b = NULL;
   if (!is_number(L, y)) b = gr_l_check_array(L, y);
   *spread = a && b && is_spread(a, b);
+  if (a && b && !*spread && a->n != b->n) hint_scalar(L, y, b, a), hint_scalar(L, x, a, b);
   if (a && b) gr_l_check_like(L, a, b, *spread ? b->n : a->n, "", "ab", y);
   gr_array *first = a ? a : b;
   if (!first) return NULL;
@@ -92,9 +99,14 @@ static int finish(lua_State *L, const gr_map_call *call, const gr_array *like, g
 
 /* ---- operators ---- */
 
+/* With the option 'out' an operator and its rounding are a formula, whose elements are stored once. */
+static int is_rounded(lua_State *L, int options) {
+  return !lua_isnoneornil(L, options) && gr_l_has_option(L, options, "out");
+}
+
 /* gr.neg(a, options) and its like */
 static int l_unary(lua_State *L) {
-  if (gr_l_has_expression(L, 1)) return gr_l_lazy_map(L, (gr_map)gr_l_number(L), 1);
+  if (gr_l_has_expression(L, 1) || is_rounded(L, 2)) return gr_l_lazy_map(L, (gr_map)gr_l_number(L), 1);
   gr_array *a = gr_l_check_array(L, 1);
   gr_map_call call = {.op = (gr_map)gr_l_number(L), .dtype = a->dtype, .a = {a, 0}};
   return finish(L, &call, a, gr_map_result(call.op, a->dtype), 2);
@@ -113,7 +125,7 @@ static int l_binary(lua_State *L) {
   gr_map_call call = {.op = (gr_map)gr_l_number(L)};
   gr_array *first = read_pair(L, 1, 2, &call, &spread);
   if (!first) gr_l_check_array(L, 1);
-  if (spread) return gr_l_lazy_map(L, call.op, 2);
+  if (spread || is_rounded(L, 3)) return gr_l_lazy_map(L, call.op, 2);
   return finish(L, &call, first, gr_map_result(call.op, first->dtype), 3);
 }
 
@@ -341,6 +353,13 @@ int gr_l_compact(lua_State *L) {
 const gr_function gr_map_functions[] = {GR_MAPS(GR_X){"compact", gr_l_compact, 0}, {NULL, NULL, 0}};
 #undef GR_X
 
+/* a < b: Lua makes a boolean of whatever the event gives. */
+static int l_less(lua_State *L) {
+  const char *equal = gr_l_number(L) ? "=" : "";
+  return luaL_error(L, GR_ARRAY_NAME ": '<%s' would be a boolean: write a:compare(\"<%s\", b), or \">%s\" for '>%s'",
+                    equal, equal, equal, equal);
+}
+
 /* Errors name the function: 'add', not '__add'. */
 void gr_l_map_metamethods(lua_State *L) {
 #define BINARY(name) \
@@ -359,10 +378,12 @@ void gr_l_map_metamethods(lua_State *L) {
                                           BINARY(shr),
                                           {"neg", l_unm, GR_MAP_neg},
                                           {"bnot", l_unm, GR_MAP_bnot},
+                                          {"lt", l_less, 0},
+                                          {"le", l_less, 1},
                                           {NULL, NULL, 0}};
 #undef BINARY
-  static const char *const events[] = {"__add",  "__sub", "__mul",  "__div", "__mod", "__pow", "__idiv",
-                                       "__band", "__bor", "__bxor", "__shl", "__shr", "__unm", "__bnot"};
+  static const char *const events[] = {"__add", "__sub",  "__mul", "__div", "__mod", "__pow",  "__idiv", "__band",
+                                       "__bor", "__bxor", "__shl", "__shr", "__unm", "__bnot", "__lt",   "__le"};
   lua_newtable(L);
   gr_l_register(L, operators);
   for (int k = 0; operators[k].name; k++) {

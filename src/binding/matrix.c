@@ -145,13 +145,16 @@ static int push_spread(lua_State *L, gr_spread spread) {
   gr_context *c = gr_l_context(L);
   const gr_array *a = gr_l_check_array(L, 1);
   const long long rows = a->rows, columns = gr_array_columns(a);
-  if (rows > 1 && columns > 1)
+  if (spread != GR_ONE && rows > 1 && columns > 1)
     gr_l_argerror(L, 1, "vector expected, got a matrix of %lld x %lld (X:%s(k) is a view of one)", rows, columns,
                   gr_l_name(L));
   gr_expression *e = gr_l_push_expression(L, gr_expression_room(1, 0, 1));
   GR_TRY(L, c, 1, gr_expression_spread(c, a, spread, e));
   return 1;
 }
+
+/* gr.scalar(a): the only element, for each of those that it meets in an operator. */
+static int l_scalar(lua_State *L) { return push_spread(L, GR_ONE); }
 
 static int l_line(lua_State *L) {
   const int column = (int)gr_l_number(L);
@@ -200,4 +203,4 @@ static int l_covariance(lua_State *L) {
 
 const gr_function gr_matrix_functions[] = {
     {"cov", l_covariance, 0}, {"corr", l_covariance, 1}, {"matrix", l_matrix, 0}, {"transpose", l_transpose, 0},
-    {"row", l_line, 0},       {"column", l_line, 1},     {NULL, NULL, 0}};
+    {"row", l_line, 0},       {"column", l_line, 1},     {"scalar", l_scalar, 0}, {NULL, NULL, 0}};

@@ -9,6 +9,7 @@
 #include "src/binding/options.h"
 #include "src/binding/parts.h"
 #include "src/binding/ranks.h"
+#include "src/binding/rounding.h"
 #include "src/binding/shape.h"
 #include "src/binding/values.h"
 #include "src/binding/when.h"
@@ -159,9 +160,10 @@ typedef struct call {
   gr_missing missing;
   gr_future *gather;
   int first, options; /* where the operand and the options are */
-  int later, has_at, results;
+  int later, has_at, results, keepdims;
   int64_t at;
   gr_dtype dtype[MOST];
+  uint8_t single[MOST]; /* this result is of f64 and rounded to f32 */
 } call;
 
 /* Dtypes of results, which stay what they are although somebody may use the operator for another dtype meanwhile. */
@@ -170,6 +172,26 @@ static void find_results(lua_State *L, call *q) {
   GR_TRY(L, c, q->first, gr_custom_make(c, q->u, q->of.a->dtype));
   q->results = q->u->op.results;
   memcpy(q->dtype, q->u->op.result, sizeof q->dtype);
+  if (!gr_l_has_option(L, q->options, "out") || !gr_l_option_single(L, q->options)) return;
+  int wide = 0;
+  for (int k = 0; k < q->results; k++) wide += q->single[k] = q->dtype[k] == GR_F64;
+  if (!wide) gr_l_option_out(L, q->options, "operator", q->of.a->dtype, q->dtype[0]); /* which raises */
+}
+
+static gr_dtype dtype_of(const call *q, int k) { return q->single[k] ? GR_F32 : q->dtype[k]; }
+
+/* Where results are computed that go to out[k] rounded: an array of f64 on the stack; else out[k] itself. */
+static void push_wide(lua_State *L, gr_context *c, const call *q, gr_array *const *out, gr_array **wide) {
+  for (int k = 0; k < q->results; k++)
+    wide[k] = q->single[k] ? gr_l_new_beside(L, c, q->of.a, GR_F64, out[k]->n) : out[k];
+}
+
+static void round_wide(lua_State *L, gr_context *c, const call *q, gr_array *const *out, gr_array **wide) {
+  for (int k = 0; k < q->results; k++) {
+    if (!q->single[k]) continue;
+    GR_TRY(L, c, q->options, gr_l_round_into(c, wide[k], out[k]));
+    gr_l_release(L, wide[k]);
+  }
 }
 
 /* To arrays, or to words. */
@@ -189,10 +211,19 @@ static gr_status run_each(lua_State *L, gr_context *c, call *q, gr_array *const 
   return run(c, q, out, NULL);
 }
 
+static void push_words(lua_State *L, const call *q, const uint64_t *words) {
+  for (int k = 0; k < q->results; k++) {
+    gr_l_push_element(L, q->dtype[k], &words[k]);
+    if (!q->single[k]) continue;
+    lua_pushnumber(L, (lua_Number)gr_l_single((double)lua_tonumber(L, -1)));
+    lua_replace(L, -2);
+  }
+}
+
 static int push_numbers(lua_State *L, gr_context *c, call *q) {
   uint64_t words[MOST];
   GR_TRY_WITH(L, c, q->first, q->of.e, NULL, run(c, q, NULL, words));
-  for (int k = 0; k < q->results; k++) gr_l_push_element(L, q->dtype[k], &words[k]);
+  push_words(L, q, words);
   return q->results;
 }
 
@@ -209,21 +240,34 @@ static void check_apart(lua_State *L, const call *q, const gr_array *out) {
 }
 
 static int push_arrays(lua_State *L, gr_context *c, call *q) {
-  gr_array *out[MOST] = {NULL};
+  gr_array *out[MOST] = {NULL}, *wide[MOST];
   const int64_t n = gr_shape_results(q->shape, q->of.a->n);
   refuse_into_of_many(L, q->options, q->results);
-  out[0] = gr_l_option_into(L, q->options, q->dtype[0], n, q->of.a);
+  if (q->keepdims && gr_l_has_option(L, q->options, "into"))
+    gr_l_argerror(L, q->options, "option 'keepdims': takes no 'into', which has a shape of its own");
+  out[0] = gr_l_option_into(L, q->options, dtype_of(q, 0), n, q->of.a);
   if (out[0]) check_apart(L, q, out[0]);
   gr_l_before_output(L, c, q->gather);
   for (int k = 0; k < q->results; k++)
-    if (!out[k]) out[k] = gr_l_new_beside(L, c, q->of.a, q->dtype[k], n);
-  GR_TRY_WITH(L, c, q->first, q->of.e, NULL, run_each(L, c, q, out));
+    if (!out[k]) out[k] = gr_l_new_beside(L, c, q->of.a, dtype_of(q, k), n);
+  for (int k = 0; k < q->results && q->keepdims; k++) gr_l_keep_dimensions(out[k], q->shape.axis);
+  const int top = lua_gettop(L);
+  push_wide(L, c, q, out, wide);
+  GR_TRY_WITH(L, c, q->first, q->of.e, NULL, run_each(L, c, q, wide));
+  round_wide(L, c, q, out, wide);
+  lua_settop(L, top);
   return q->results;
 }
 
-static gr_status run_at(lua_State *L, gr_context *c, call *q, const gr_array *into, int64_t at) {
-  gr_array one = gr_l_element(into, at), *const out[1] = {&one};
+static gr_status run_at(lua_State *L, gr_context *c, call *q, const gr_array *into, int64_t at, gr_array *wide) {
+  gr_array one = gr_l_element(into, at), *const out[1] = {wide ? wide : &one};
   return run_each(L, c, q, out);
+}
+
+/* The number that `wide` has, as the element of 'into'. */
+static gr_status round_at(gr_context *c, const gr_array *wide, const gr_array *into, int64_t at) {
+  gr_array one = gr_l_element(into, at);
+  return gr_l_round_into(c, wide, &one);
 }
 
 /* The only result becomes an element of 'into'. */
@@ -231,8 +275,8 @@ static int put_at(lua_State *L, gr_context *c, call *q) {
   refuse_into_of_many(L, q->options, q->results);
   gr_array *into = gr_l_option_array(L, q->options, "into");
   if (!into) gr_l_argerror(L, q->options, "option 'at': only together with 'into'");
-  if (into->dtype != q->dtype[0])
-    gr_l_argerror(L, q->options, "option 'into': dtype %s expected, got %s", gr_dtypes[q->dtype[0]].name,
+  if (into->dtype != dtype_of(q, 0))
+    gr_l_argerror(L, q->options, "option 'into': dtype %s expected, got %s", gr_dtypes[dtype_of(q, 0)].name,
                   gr_dtypes[into->dtype].name);
   gr_l_check_device(L, q->of.a, into, q->options);
   const int64_t at = gr_l_check_at(L, q->options, into, q->at);
@@ -240,25 +284,48 @@ static int put_at(lua_State *L, gr_context *c, call *q) {
   if (gr_array_overlap(&one, q->of.a)) gr_l_argerror(L, q->options, "option 'into': overlaps the input");
   check_apart(L, q, &one);
   gr_l_before_output(L, c, q->gather);
-  GR_TRY_WITH(L, c, q->first, q->of.e, NULL, run_at(L, c, q, into, at));
+  gr_array *wide = q->single[0] ? gr_l_new_beside(L, c, q->of.a, GR_F64, 1) : NULL;
+  GR_TRY_WITH(L, c, q->first, q->of.e, NULL, run_at(L, c, q, into, at, wide));
+  if (!wide) return 1;
+  GR_TRY(L, c, q->options, round_at(c, wide, into, at));
+  gr_l_release(L, wide);
+  lua_pop(L, 1);
   return 1;
 }
 
 /* Options rows and axis, or segments. */
 static void read_shape(lua_State *L, call *q) {
-  const int matrix = gr_l_has_option(L, q->options, "rows") || gr_l_has_option(L, q->options, "axis");
-  if (matrix && gr_l_has_option(L, q->options, "segments"))
-    gr_l_argerror(L, q->options, "option 'segments': takes no '%s'",
-                  gr_l_has_option(L, q->options, "rows") ? "rows" : "axis");
-  if (matrix) q->shape = gr_l_option_shape(L, q->options, q->of.a);
+  static const char *const of_matrices[] = {"rows", "axis", "keepdims", NULL};
+  const int segments = gr_l_has_option(L, q->options, "segments");
+  for (int k = 0; of_matrices[k] && segments; k++)
+    if (gr_l_has_option(L, q->options, of_matrices[k]))
+      gr_l_argerror(L, q->options, "option 'segments': takes no '%s'", of_matrices[k]);
+  if (!segments) q->shape = gr_l_option_shape(L, q->options, q->of.a);
   if (gr_l_option_segments(L, q->options, q->of.a, &q->segments)) q->shape.segments = &q->segments;
   if (!q->shape.rows && !q->shape.segments) gr_l_refuse_without_rows(L, q->options, q->of.a);
+}
+
+/* Of columns that lie over ranks: arrays that the core makes, since a rank without rows does not know how long. */
+static void push_ranked_columns(lua_State *L, gr_context *c, gr_comm *comm, call *q) {
+  gr_array *out[MOST];
+  const int first = lua_gettop(L) + 1;
+  for (int k = 0; k < q->results; k++) out[k] = gr_l_push_array(L);
+  GR_TRY_RANKS(L, c, comm, q->first, gr_custom_ranks_each(c, q->u, q->shape, &q->missing, &q->of, out));
+  for (int k = 0; k < q->results; k++) {
+    gr_array *wide = out[k];
+    if (q->single[k]) {
+      out[k] = gr_l_new_beside(L, c, wide, GR_F32, wide->n);
+      GR_TRY(L, c, q->options, gr_l_round_into(c, wide, out[k]));
+      gr_l_release(L, wide);
+      lua_replace(L, first + k);
+    }
+    if (q->keepdims) gr_l_keep_dimensions(out[k], q->shape.axis);
+  }
 }
 
 /* Of what lies over ranks. What is folded in order goes by the tree of a scan, of which ranks exchange no nodes. */
 static int push_ranks(lua_State *L, gr_context *c, gr_comm *comm, call *q) {
   uint64_t words[MOST];
-  gr_array *out[MOST];
   gr_queue *where = q->of.a->storage->queue;
   const char *other = q->shape.rows && q->shape.axis != 1      ? "rows"
                       : q->shape.segments                      ? "segments"
@@ -267,19 +334,20 @@ static int push_ranks(lua_State *L, gr_context *c, gr_comm *comm, call *q) {
                                                                : NULL;
   if (other) gr_l_refuse_with_comm(L, q->options, other);
   if (q->u->ordered) gr_l_argerror(L, q->options, "option 'comm': is not served by operators with commutative = false");
-  for (int k = 0; k < q->results && q->shape.rows; k++) out[k] = gr_l_push_array(L);
-  GR_TRY_RANKS(L, c, comm, q->first,
-               q->shape.rows ? gr_custom_ranks_each(c, q->u, q->shape, &q->missing, &q->of, out)
-                             : gr_custom_ranks(c, q->u, &q->missing, &q->of, words));
-  for (int k = 0; k < q->results && !q->shape.rows; k++) gr_l_push_element(L, q->dtype[k], &words[k]);
+  if (q->shape.rows) {
+    push_ranked_columns(L, c, comm, q);
+  } else {
+    GR_TRY_RANKS(L, c, comm, q->first, gr_custom_ranks(c, q->u, &q->missing, &q->of, words));
+    push_words(L, q, words);
+  }
   gr_l_drop_elements(L, q->of);
   gr_l_drop_elements(L, q->missing.mask);
   return q->later && !q->gather ? gr_l_later_values(L, c, q->results, where, "operator") : q->results;
 }
 
 int gr_l_operator_reduce(lua_State *L, gr_custom *u, int first, int options) {
-  static const char *const names[] = {"rows",     "axis",    "into", "at",   "async",
-                                      "segments", "skipnan", "mask", "comm", NULL};
+  static const char *const names[] = {"rows",    "axis", "into", "at",       "async", "segments",
+                                      "skipnan", "mask", "comm", "keepdims", "out",   NULL};
   gr_context *c = gr_l_context(L);
   call q = {.u = u, .first = first, .options = options, .shape = {.axis = 2}, .gather = gr_l_gathering(L, c)};
   gr_comm *comm = NULL;
@@ -290,6 +358,7 @@ int gr_l_operator_reduce(lua_State *L, gr_custom *u, int first, int options) {
     read_shape(L, &q);
     q.has_at = gr_l_option_at(L, options, &q.shape, &q.at);
     q.later = gr_l_option_flag(L, options, "async");
+    q.keepdims = gr_l_option_flag(L, options, "keepdims");
     comm = gr_l_option_comm(L, options);
     q.missing = (comm ? gr_l_option_missing_part : gr_l_option_missing)(L, options, q.of.a);
   }
@@ -308,23 +377,29 @@ int gr_l_operator_reduce(lua_State *L, gr_custom *u, int first, int options) {
 /* ---- scans ---- */
 
 int gr_l_operator_scan(lua_State *L, gr_custom *u, int first, int options) {
-  static const char *const names[] = {"into", "exclusive", "reverse", NULL};
+  static const char *const names[] = {"into", "exclusive", "reverse", "rows", "axis", "out", NULL};
   gr_context *c = gr_l_context(L);
-  gr_array *out[MOST] = {NULL};
-  call q = {.u = u, .first = first, .options = options};
+  gr_array *out[MOST] = {NULL}, *wide[MOST];
+  call q = {.u = u, .first = first, .options = options, .shape = {.axis = 2}};
   int exclusive = 0, reverse = 0;
   luaL_checkstack(L, MOST + 40, "too many results");
   q.of.a = gr_l_check_elements(L, first);
   if (gr_l_options(L, options, names)) {
     exclusive = gr_l_option_flag(L, options, "exclusive");
     reverse = gr_l_option_flag(L, options, "reverse");
+    q.shape = gr_l_option_shape(L, options, q.of.a);
+    if (!q.shape.rows) gr_l_refuse_without_rows(L, options, q.of.a);
   }
   find_results(L, &q);
   refuse_into_of_many(L, options, q.results);
-  out[0] = gr_l_option_into(L, options, q.dtype[0], q.of.a->n, q.of.a);
+  out[0] = gr_l_option_into(L, options, dtype_of(&q, 0), q.of.a->n, q.of.a);
   for (int k = 0; k < q.results; k++)
-    if (!out[k]) out[k] = gr_l_new_like(L, c, q.of.a, q.dtype[k]);
-  GR_TRY(L, c, first, gr_custom_scan(c, u, q.of.a, out, exclusive, reverse));
+    if (!out[k]) out[k] = gr_l_new_like(L, c, q.of.a, dtype_of(&q, k));
+  const int top = lua_gettop(L);
+  push_wide(L, c, &q, out, wide);
+  GR_TRY(L, c, first, gr_custom_scan(c, u, q.shape, q.of.a, wide, exclusive, reverse));
+  round_wide(L, c, &q, out, wide);
+  lua_settop(L, top);
   return q.results;
 }
 

@@ -1,5 +1,7 @@
 #include "src/binding/register.h"
 
+#include <string.h>
+
 void gr_l_register(lua_State *L, const gr_function *list) {
   for (; list->name; list++) {
     lua_getfield(L, LUA_REGISTRYINDEX, GR_OWN(instance));
@@ -34,4 +36,20 @@ void gr_l_set_event(lua_State *L, const char *event, const char *name, lua_CFunc
   lua_getfield(L, -1, name);
   lua_setfield(L, -3, event);
   lua_pop(L, 1);
+}
+
+/* In the order of the alphabet: that of a table changes from one process to the next. */
+void gr_l_list_functions(lua_State *L, int t, int count, const char *names[GR_NAMES]) {
+  const int first = count;
+  lua_pushnil(L);
+  while (count < GR_NAMES - 1 && lua_next(L, t)) {
+    const char *name = lua_type(L, -2) == LUA_TSTRING && lua_isfunction(L, -1) ? lua_tostring(L, -2) : NULL;
+    int k = count;
+    lua_pop(L, 1);
+    if (!name) continue;
+    for (; k > first && strcmp(name, names[k - 1]) < 0; k--) names[k] = names[k - 1];
+    names[k] = name;
+    count++;
+  }
+  names[count] = NULL;
 }

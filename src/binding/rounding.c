@@ -1,4 +1,7 @@
 #include "src/binding/rounding.h"
+#include "src/binding/keeper.h"
+#include "src/binding/results.h"
+#include "src/core/map.h"
 
 int gr_l_option_single(lua_State *L, int arg) {
   char text[GR_OPTION_TEXT];
@@ -15,6 +18,18 @@ int gr_l_option_out(lua_State *L, int arg, const char *name, gr_dtype t, gr_dtyp
     gr_l_argerror(L, arg, "option 'out': only for results of f64, '%s' of %s gives %s", name, gr_dtypes[t].name,
                   gr_dtypes[result].name);
   return single;
+}
+
+gr_status gr_l_round_into(gr_context *c, const gr_array *wide, gr_array *out) {
+  const gr_map_call call = {.op = GR_MAP_cast, .dtype = GR_F64, .a = {wide, 0}};
+  return gr_map_arrays(c, &call, out);
+}
+
+void gr_l_round_top(lua_State *L, gr_context *c, int arg) {
+  gr_array *wide = gr_l_test_array(L, -1), *out = gr_l_new_like(L, c, wide, GR_F32);
+  GR_TRY(L, c, arg, gr_l_round_into(c, wide, out));
+  gr_l_release(L, wide);
+  lua_replace(L, -2);
 }
 
 double gr_l_single(double x) {

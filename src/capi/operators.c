@@ -178,6 +178,7 @@ gpureduce_status gpureduce_operator_scan(gpureduce_operator *o, const gpureduce_
   if (begin(&q, "operator_scan", o, a, &of)) given = gr_capi_options(&q, options, GR_TAKES_ORDER);
   const gr_array *x = given ? gr_capi_elements(&q, a) : NULL;
   if (x && open_outs(&q, o->u, out, x, x->n, x->rows, 1, outs, to))
-    GR_CAPI_TRY(&q, gr_custom_scan(q.c, o->u, x, to, given->exclusive != 0, given->reverse != 0));
+    GR_CAPI_TRY(&q,
+                gr_custom_scan(q.c, o->u, (gr_shape){.axis = 2}, x, to, given->exclusive != 0, given->reverse != 0));
   return close_outs(&q, outs);
 }

@@ -48,8 +48,9 @@ gr_status gr_given_spread(gr_context *c, gr_matrix_shape s, const gr_array *a, g
                    "gr.column(v)",
                    (long long)a->n, (long long)s.rows, (long long)s.columns);
   if (a->n == s.rows || a->n == s.columns) return *spread = a->n == s.rows ? GR_COLUMN : GR_ROW, GR_OK;
-  return gr_fail(c, GR_BAD, "length %lld (of a row), %lld (of a column) or %lld expected, got %lld",
-                 (long long)s.columns, (long long)s.rows, (long long)(s.rows * s.columns), (long long)a->n);
+  return gr_fail(c, GR_BAD, "length %lld (of a row), %lld (of a column) or %lld expected, got %lld%s",
+                 (long long)s.columns, (long long)s.rows, (long long)(s.rows * s.columns), (long long)a->n,
+                 a->n == 1 ? ": gr.scalar(v) goes with all" : "");
 }
 
 /* An array where operands meet element by element. */

@@ -104,7 +104,8 @@ static int same_view(const gr_array *a, const gr_array *b) {
 static gr_status check_length(gr_builder *b, int64_t n) {
   if (b->e->n < 0) b->e->n = n;
   if (b->e->n == n) return GR_OK;
-  return gr_fail(b->context, GR_BAD, "length %lld expected, got %lld", (long long)b->e->n, (long long)n);
+  return gr_fail(b->context, GR_BAD, "length %lld expected, got %lld%s", (long long)b->e->n, (long long)n,
+                 n == 1 ? ": gr.scalar(v), in a text scalar(v), goes with all" : "");
 }
 
 /* The same of every matrix; one of no columns says nothing. */
@@ -230,8 +231,7 @@ static gr_status find_matrix(gr_builder *b) {
 gr_status gr_build_end(gr_builder *b, int node) {
   b->e->result = node;
   gr_status status = find_matrix(b);
-  if (status == GR_OK && b->e->n < 0 && b->e->matrix)
-    status = gr_fail(b->context, GR_BAD, "a row or a column alone has no length: use its array");
+  if (status == GR_OK && b->e->n < 0 && b->e->matrix) status = gr_fail(b->context, GR_BAD, GR_LINE_ALONE);
   if (status == GR_OK && b->e->n < 0)
     status = gr_fail(b->context, GR_BAD, "nothing says how long it is: give an array, or n = its length");
   return status;

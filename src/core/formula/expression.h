@@ -16,7 +16,7 @@ typedef struct gr_expression {
   gr_array *inputs;
   uint64_t *ids;    /* of numbers: those of one id are one, wherever expressions meet again that share it */
   gr_queue *where;  /* of an expression without arrays */
-  int64_t n;        /* positions; -1: not known yet, of a row or a column alone (gr_expression_line) */
+  int64_t n;        /* positions; -1: not known yet, of a row, a column or a scalar alone (gr_expression_line) */
   int64_t columns;  /* of the matrix that rows and columns mean, or 0 */
   int32_t matrix;   /* its elements are one: a matrix is among its inputs, or gr.row or gr.column */
   int32_t result;   /* the node that it comes to */
@@ -71,8 +71,9 @@ static inline gr_dtype gr_expression_dtype(const gr_expression *e) {
 static inline int64_t gr_expression_rows(const gr_expression *e) {
   return e->matrix && e->columns ? e->n / e->columns : 0;
 }
-/* Whether it is a row or a column alone, whose length is that of what it meets. */
+/* Whether it is a row, a column or a scalar alone, whose length is that of what it meets. */
 static inline int gr_expression_line(const gr_expression *e) { return e->n < 0; }
+#define GR_LINE_ALONE "a row, a column or a scalar alone has no length: use its array"
 /* The queue of its arrays, which all have it in common. */
 gr_queue *gr_expression_queue(const gr_expression *);
 /* Its steps in words, a line each; returns the length, which may be more than size. */

@@ -26,8 +26,8 @@ gr_status gr_custom_ranks(gr_context *, gr_custom *, const gr_missing *, gr_redu
 gr_status gr_custom_ranks_each(gr_context *, gr_custom *, gr_shape, const gr_missing *, gr_reduced *,
                                gr_array *const *out);
 
-/* Results at each position. */
-gr_status gr_custom_scan(gr_context *, gr_custom *, const gr_array *a, gr_array *const *out, int exclusive,
+/* Results at each position; with rows in the shape, of each vector by itself. */
+gr_status gr_custom_scan(gr_context *, gr_custom *, gr_shape, const gr_array *a, gr_array *const *out, int exclusive,
                          int reverse);
 
 /*

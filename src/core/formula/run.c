@@ -54,7 +54,7 @@ gr_status gr_expression_promise(gr_context *c, const gr_expression *e, gr_array 
   if (!gr_expression_alive(e)) return GR_RELEASED;
   for (int k = 0; k < e->program.input_count; k++)
     if (gr_array_released(&e->inputs[k])) return GR_RELEASED;
-  if (gr_expression_line(e)) return gr_fail(c, GR_BAD, "a row or a column alone has no length: use its array");
+  if (gr_expression_line(e)) return gr_fail(c, GR_BAD, GR_LINE_ALONE);
   gr_storage *s = e->n <= (int64_t)(PTRDIFF_MAX / size / 2) ? gr_storage_new(c, q, (size_t)e->n * size) : NULL;
   if (!s) return gr_fail(c, GR_NO_MEMORY, "out of memory: no room for an array's bookkeeping");
   out->storage = s;
