@@ -204,9 +204,12 @@ static int finish(lua_State *L, gr_call *q) {
   return n;
 }
 
-/* With rows but without pairs, b is one row (axis 2) or column (axis 1), and is combined with each of a's. arg: b's. */
+/*
+** With rows but without pairs, b is one row (axis 2) or column (axis 1), and is combined with each of a's. A rank
+** without rows has nothing of either. arg: b's.
+*/
 static void check_second(lua_State *L, const gr_call *q, int arg) {
-  if (q->shape.rows == 0 || q->shape.pairs) {
+  if (q->shape.rows == 0 || q->shape.pairs || (q->comm && q->a->n == 0)) {
     gr_l_check_pair(L, q->a, q->b, arg);
     return;
   }
