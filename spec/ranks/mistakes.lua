@@ -211,7 +211,32 @@ local long = {}
 for k = 1, 40 do long[k] = { k == 40 and (first and "min" or "max") or "sum", a, with } end
 local several, what = pcall(gr.many, long)
 assert(not several and what:find("sum of f32 and 32 more (digest ", 1, true) and #what < 400, what)
-gr.safe {}
+
+-- Parts of files: what begins elsewhere, and what only the ranks that have elements cannot map.
+local path = comm:bcast(first and os.tmpname() or nil)
+if first then
+  local file = assert(io.open(path, "wb"))
+  file:write(("x"):rep(41))
+  file:close()
+end
+comm:barrier()
+expect("gpureduce: ranks must call the same: rank 0 calls load of f32, 1 x 1 from byte 1, rank 1 calls load of f32, 1 x 1 "
+  .. "from byte 5", function()
+  return gr.load(path, "f32", { offset = first and 1 or 5, count = 1, comm = comm })
+end)
+expect("gpureduce: rank 0: a mapping needs an offset that is a multiple of 4, got 1", function()
+  return gr.load(path, "f32", { offset = 1, map = true, comm = comm })
+end)
+if first then os.remove(path) end
+
+-- Where one rank has no room for its numbers, none gets any.
+collectgarbage()
+gr.safe { bytes = last and 600000 or nil }
+expect(("gpureduce: rank %d: out of memory: arrays of 585.9 KiB at most, as gr.safe says: "):format(comm.size - 1),
+  function()
+    local _, why = pcall(gr.rand, 100000, { seed = 1, comm = comm })
+    error(why:match "^.- says: ", 0)
+  end)
 local ok, why = pcall(require "gpureduce.mpi".world)
 assert(not ok and why:find("'world' is refused: gr.safe allows no ranks", 1, true))
 comm:barrier()

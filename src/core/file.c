@@ -276,7 +276,8 @@ gr_status gr_load_part(gr_context *c, gr_load *l, int64_t *first, gr_status mine
   if (mine == GR_OK) mine = is_in_parts(c, l);
   const int size = gr_size(l->dtype), matrix = l->npy && l->header.dimensions == 2;
   const int64_t rows = matrix ? l->header.shape[0] : l->count, columns = matrix ? l->header.shape[1] : 1;
-  snprintf(text, sizeof text, "load of %s, %lld x %lld", gr_dtypes[l->dtype].name, (long long)rows, (long long)columns);
+  snprintf(text, sizeof text, "load of %s, %lld x %lld from byte %lld", gr_dtypes[l->dtype].name, (long long)rows,
+           (long long)columns, (long long)l->offset);
   gr_status status = gr_ranks_meet(c, text, 0, 0, mine);
   if (status != GR_OK) return status;
   /* Rows are few, so they are spread evenly; elements end with leaves, so that reductions move none. */
@@ -289,6 +290,10 @@ gr_status gr_load_part(gr_context *c, gr_load *l, int64_t *first, gr_status mine
   if (matrix) l->header.shape[0] = end - from;
   if (lseek(l->source.fd, (off_t)l->offset, SEEK_SET) < 0) status = in_words(c, l->path, GR_SYSTEM);
   return gr_ranks_agree(c, status);
+}
+
+gr_status gr_load_agree(gr_context *c, const gr_load *l, gr_status mine) {
+  return gr_ranks_agree(c, in_words(c, l->path, mine));
 }
 
 /* The name of the file beside the target, for the ranks that do not make it. */
