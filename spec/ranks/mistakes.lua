@@ -224,8 +224,11 @@ expect("gpureduce: ranks must call the same: rank 0 calls load of f32, 1 x 1 fro
   .. "from byte 5", function()
   return gr.load(path, "f32", { offset = first and 1 or 5, count = 1, comm = comm })
 end)
-expect("gpureduce: rank 0: a mapping needs an offset that is a multiple of 4, got 1", function()
+expect("gpureduce: rank 0: " .. path .. ": a mapping needs an offset that is a multiple of 4, got 1", function()
   return gr.load(path, "f32", { offset = 1, map = true, comm = comm })
+end)
+expect("gpureduce: rank 0: " .. path .. ": 41 bytes are not a whole number of f32 elements", function()
+  return gr.load(path, with)
 end)
 if first then os.remove(path) end
 
