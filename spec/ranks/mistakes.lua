@@ -121,6 +121,15 @@ expect("bad argument #2 to 'sum' (option 'comm': is not served together with 'in
   .. "it there yourself, as in x:copy { into = y })", function()
   return m:sum { comm = comm, axis = 1, into = gr.zeros(3) }
 end)
+expect("bad argument #2 to 'sum' (option 'comm': not together with 'kernel')", function()
+  return m:sum { comm = comm, kernel = "naive" }
+end)
+local t = m:transpose()
+expect("bad argument #2 to 'sum' (option 'comm': is not served together with 'axis': columns of a transposed matrix lie "
+  .. "whole on their ranks, so leave 'comm' out; with axis = 2 rows lie over all ranks)", function()
+  return t:sum { comm = comm, axis = 1 }
+end)
+assert(t:sum({ comm = comm, axis = 2 })[2] == comm.size * m:column(2):sum())
 local room = gr.zeros(3, "f64")
 m:sum({ comm = comm, axis = 1 }):copy { into = room }
 assert(room[1] == comm.size * m:column(1):sum())
@@ -147,6 +156,9 @@ local got = comm:bcast(first and sent or nil)
 assert(got[1] == 1 and got[2] == 2.5 and got[3] == "x" and got[4] == true and got[-4] == "y")
 assert(got[5].deep[1].dtype == "i16" and got[5].deep[1][3] == 3)
 local ranks = comm:gather(comm.rank)
+local matrices = comm:gather(m:slice(4, 9):matrix(comm.rank == 0 and 2 or 3))
+assert(matrices[1]:equal(gr.arange(4, 9):matrix(2)) and matrices[1].rows == 2 and matrices[2].rows == 3)
+assert(comm:bcast(first and m or nil):equal(m) and comm:bcast(first and m or nil).rows == 4)
 for k = 1, comm.size do assert(ranks[k] == k - 1) end
 local half = comm:split(comm.rank % 2)
 assert(half.size == math.floor((comm.size + 1 - comm.rank % 2) / 2) and half.rank == math.floor(comm.rank / 2))

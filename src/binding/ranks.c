@@ -72,6 +72,8 @@ static const struct {
   const char *option, *instead;
 } refused[] = {
     {"rows", "rows lie whole on their ranks, so leave 'comm' out; with axis = 1 columns lie over all ranks"},
+    {"axis", "columns of a transposed matrix lie whole on their ranks, so leave 'comm' out; with axis = 2 rows lie over "
+             "all ranks"},
     {"rows' or 'axis", "rows lie whole on their ranks, so leave 'comm' out; columns go one by one, as m:column(k)"},
     {"segments", "segments lie whole on their ranks, so leave 'comm' out"},
     {"into", "every rank gets the result: put it there yourself, as in x:copy { into = y }"},

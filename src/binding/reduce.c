@@ -168,6 +168,7 @@ static int push_number(lua_State *L, gr_context *c, gr_call *q) {
 
 /* Of which each rank has a part. */
 static int push_ranks(lua_State *L, gr_context *c, gr_call *q) {
+  if (q->transposed && q->shape.rows && q->shape.axis != 1) gr_l_refuse_with_comm(L, q->options, "axis");
   gr_l_make_operands(L, q);
   const gr_reduction r = {.op = q->op, .shape = q->shape, .a = q->a, .b = q->b, .ddof = q->ddof, .exact = q->exact};
   const gr_partial_reduction p = partial(q);

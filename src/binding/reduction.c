@@ -70,7 +70,7 @@ static void read_segments(lua_State *L, gr_call *q) {
 /* {kernel = "..."}: the whole or its rows, by the kernel of that name; no other option goes with it. */
 static int read_kernel(lua_State *L, gr_call *q, int64_t n) {
   const int others = HAS_axis | HAS_segments | HAS_accumulate | HAS_exact | HAS_out | HAS_at | HAS_async |
-                     HAS_keepdims | HAS_skipnan | HAS_mask;
+                     HAS_keepdims | HAS_skipnan | HAS_mask | HAS_comm;
   const int takes = HAS_kernel | HAS_block | HAS_timed | HAS_rows | HAS_pairs | HAS_into;
   if (!gr_l_asks_kernel(L, q->options)) return 0;
   gr_taught operation = (gr_taught)gr_taught_named(gr_ops[q->op].name);
