@@ -68,9 +68,11 @@ expect("gpureduce: ranks must call the same: rank 0 calls comm:barrier, rank 1 c
   return first and comm:barrier() or a:sum(with)
 end)
 expect("gpureduce: array is empty on all ranks: 'min' needs an element", function() return gr.zeros(0):min(with) end)
-expect("gpureduce: array is empty on all ranks: 'quantile' needs an element", function()
-  return gr.zeros(0):median(with)
-end)
+for _, name in ipairs { "quantile", "median" } do
+  expect(("gpureduce: array is empty on all ranks: '%s' needs an element"):format(name), function()
+    return gr.zeros(0)[name](gr.zeros(0), name == "median" and with or 0.5, with)
+  end)
+end
 expect(("gpureduce: option 'ddof': less than the length of all ranks %d expected, got 30"):format(comm.size), function()
   return gr.ones(1):var { comm = comm, ddof = 30 }
 end)
@@ -137,6 +139,10 @@ expect("bad argument #2 to 'sum' (option 'comm': is not served together with 'sk
   .. "what changes nothing, of a sum gr.where(a:isnan(), 0, a))", function()
   return m:sum { comm = comm, axis = 1, skipnan = true }
 end)
+for _, name in ipairs { "sum", "min", "var" } do -- of no columns nothing is missing, as of one process
+  local none = gr.zeros(0):matrix(5)
+  assert(none[name](none, { comm = comm, axis = 1 }):equal(none[name](none, { axis = 1 })))
+end
 local lone = comm.rank == 0 and m or gr.zeros(0)
 assert(lone:sum({ comm = comm, axis = 1 })[2] == m:column(2):sum())
 local holes = gr.array { 1, 0 / 0, 3, 4 }:matrix(2)
