@@ -70,6 +70,12 @@ describe("ranks", function()
     end)
   end
 
+  it("are interrupted alike", function()
+    local text, status = ranks(2, "spec/ranks/mistakes.lua stop", "GPUREDUCE_THREADS=1")
+    assert.equal(0, status, text)
+    assert.truthy(text:find("interruptions are heard by all", 1, true), text)
+  end)
+
   it("stay in step whatever two of them call", function()
     local text, status = ranks(2, "spec/ranks/pairs.lua")
     assert.equal(0, status, text)

@@ -3,6 +3,7 @@
 --   lua spec/ranks/mistakes.lua            each mistake, caught
 --   lua spec/ranks/mistakes.lua WAY        one that nobody catches: "error", "exit", "kill", "leave"
 --   lua spec/ranks/mistakes.lua comma      no mistake: the last rank's host has decimal commas
+--   lua spec/ranks/mistakes.lua stop       the last rank's calls are interrupted here and there
 
 local gr = require "gpureduce"
 local comm = require "gpureduce.mpi".world()
@@ -20,6 +21,24 @@ if arg[1] == "comma" then
   x:quantile(0.125, all {})
   x:cast("f64"):mul(1e200):norm(2, all {})
   if last then print "locales do not matter" end
+  return
+end
+
+if arg[1] == "stop" then
+  local a = gr.ones(2e6)
+  local calls = {
+    function() a:scan("sum", { comm = comm }) end,
+    function() a:scan("prod", { comm = comm, reverse = true }) end,
+    function() gr.rand(2e6, { seed = 1, comm = comm }) end,
+    function() a:digest { comm = comm } end,
+    function() a:median { comm = comm } end,
+  }
+  if last then gr.safe { seconds = 0.0002 } end
+  for k = 1, 10 * #calls do
+    local ok = pcall(calls[k % #calls + 1])
+    for _, other in ipairs(comm:gather(ok)) do assert(other == ok, k) end
+  end
+  if first then print "interruptions are heard by all" end
   return
 end
 
