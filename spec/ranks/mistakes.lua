@@ -269,14 +269,29 @@ expect("gpureduce: rank 0: " .. path .. ": 41 bytes are not a whole number of f3
 end)
 if first then os.remove(path) end
 
--- Where one rank has no room for its numbers, none gets any.
+-- Where one rank has no room for its numbers, or for what a call makes of its operands, none gets any.
 collectgarbage()
 gr.safe { bytes = last and 600000 or nil }
-expect(("gpureduce: rank %d: out of memory: arrays of 585.9 KiB at most, as gr.safe says: "):format(comm.size - 1),
-  function()
-    local _, why = pcall(gr.rand, 100000, { seed = 1, comm = comm })
-    error(why:match "^.- says: ", 0)
-  end)
+local big, x = gr.ones(100000), gr.fuse "x * 2"
+local mask = gr.ones(100000, "u8")
+for _, call in ipairs {
+  function() return x { x = big }:sum(with) end,
+  function() return x { x = big }:dot(big, with) end,
+  function() return x { x = big }:histogram { bins = 3, comm = comm } end,
+  function() return big:histogram { bins = 3, mask = mask, comm = comm } end,
+  function() return gr.histogram2d(big, big, { bins = 3, mask = mask, comm = comm }) end,
+  function() return x { x = mask }:bincount(with) end,
+  function() return x { x = big }:scan("sum", with) end,
+  function() return big:scan("sum", { mask = mask, comm = comm }) end,
+  function() return big:median { mask = mask, comm = comm } end,
+  function() return gr.rand(100000, { seed = 1, comm = comm }) end,
+} do
+  expect(("gpureduce: rank %d: out of memory: arrays of 585.9 KiB at most, as gr.safe says: "):format(comm.size - 1),
+    function()
+      local _, why = pcall(call)
+      error(tostring(why):match "^.- says: " or why, 0)
+    end)
+end
 local ok, why = pcall(require "gpureduce.mpi".world)
 assert(not ok and why:find("'world' is refused: gr.safe allows no ranks", 1, true))
 comm:barrier()

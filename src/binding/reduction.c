@@ -16,8 +16,8 @@ static const char *const option_names[] = {OF_ALL(GR_X) OF_SOME(GR_X) NULL};
 void gr_l_make_operands(lua_State *L, gr_call *q) {
   gr_context *c = gr_l_context(L);
   const gr_expression *e = q->of.e, *f = q->with.e;
-  if (e) GR_TRY_WITH(L, c, 1, e, f, GR_LATER(c, q->later, gr_reduced_eval(c, &q->of)));
-  if (f) GR_TRY_WITH(L, c, 2, f, e, GR_LATER(c, q->later, gr_reduced_eval(c, &q->with)));
+  if (e) GR_TRY_BEFORE(L, c, q->comm, 1, e, f, GR_LATER(c, q->later, gr_reduced_eval(c, &q->of)));
+  if (f) GR_TRY_BEFORE(L, c, q->comm, 2, f, e, GR_LATER(c, q->later, gr_reduced_eval(c, &q->with)));
 }
 
 /*
