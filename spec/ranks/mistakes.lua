@@ -146,8 +146,8 @@ expect("bad argument #2 to 'sum' (option 'comm': not together with 'kernel')", f
   return m:sum { comm = comm, kernel = "naive" }
 end)
 local t = m:transpose()
-expect("bad argument #2 to 'sum' (option 'comm': is not served together with 'axis': columns of a transposed matrix lie "
-  .. "whole on their ranks, so leave 'comm' out; with axis = 2 rows lie over all ranks)", function()
+expect("bad argument #2 to 'sum' (option 'comm': is not served together with 'axis': columns of a transposed matrix "
+  .. "lie whole on their ranks, so leave 'comm' out; with axis = 2 rows lie over all ranks)", function()
   return t:sum { comm = comm, axis = 1 }
 end)
 assert(t:sum({ comm = comm, axis = 2 })[2] == comm.size * m:column(2):sum())
@@ -257,8 +257,8 @@ if first then
   file:close()
 end
 comm:barrier()
-expect("gpureduce: ranks must call the same: rank 0 calls load of f32, 1 x 1 from byte 1, rank 1 calls load of f32, 1 x 1 "
-  .. "from byte 5", function()
+expect("gpureduce: ranks must call the same: rank 0 calls load of f32, 1 x 1 from byte 1, rank 1 calls load of f32, "
+  .. "1 x 1 from byte 5", function()
   return gr.load(path, "f32", { offset = first and 1 or 5, count = 1, comm = comm })
 end)
 expect("gpureduce: rank 0: " .. path .. ": a mapping needs an offset that is a multiple of 4, got 1", function()
@@ -272,16 +272,16 @@ if first then os.remove(path) end
 -- Where one rank has no room for its numbers, or for what a call makes of its operands, none gets any.
 collectgarbage()
 gr.safe { bytes = last and 600000 or nil }
-local big, x = gr.ones(100000), gr.fuse "x * 2"
+local big, twice = gr.ones(100000), gr.fuse "x * 2"
 local mask = gr.ones(100000, "u8")
 for _, call in ipairs {
-  function() return x { x = big }:sum(with) end,
-  function() return x { x = big }:dot(big, with) end,
-  function() return x { x = big }:histogram { bins = 3, comm = comm } end,
+  function() return twice { x = big }:sum(with) end,
+  function() return twice { x = big }:dot(big, with) end,
+  function() return twice { x = big }:histogram { bins = 3, comm = comm } end,
   function() return big:histogram { bins = 3, mask = mask, comm = comm } end,
   function() return gr.histogram2d(big, big, { bins = 3, mask = mask, comm = comm }) end,
-  function() return x { x = mask }:bincount(with) end,
-  function() return x { x = big }:scan("sum", with) end,
+  function() return twice { x = mask }:bincount(with) end,
+  function() return twice { x = big }:scan("sum", with) end,
   function() return big:scan("sum", { mask = mask, comm = comm }) end,
   function() return big:median { mask = mask, comm = comm } end,
   function() return gr.rand(100000, { seed = 1, comm = comm }) end,
