@@ -200,6 +200,10 @@ local x, y = gr.many { { "sum", a, with }, { "max", a * (comm.rank + 1), with } 
 assert(x == 10 * comm.size and y == comm.size)
 assert(gr.async(gr.sum, a, with):get() == 10 * comm.size and a:sum({ comm = comm, async = true }):get() == x)
 assert(gr.fuse "x * x" { x = gr.full(10, 2) }:sum(with) == 40 * comm.size)
+-- Positions are of a formula's own elements, and of an operator's whole.
+assert(gr.fuse "x * f32(i)" { x = a }:sum(with) == 55 * comm.size)
+local places = gr.operator { state = "s", map = "f64(x) * f64(i)", merge = "s1 + s2", identity = 0 }
+assert(gr.reduce(a, places, with) == 5 * comm.size * (10 * comm.size + 1))
 
 -- Each names what differs.
 local function differ(one, other, f)
