@@ -95,6 +95,12 @@ describe("ranks", function()
     end)
   end
 
+  it("are interrupted alike", function()
+    local text, status = ranks(2, "spec/ranks/mistakes.lua stop", "GPUREDUCE_THREADS=1")
+    assert.equal(0, status, text)
+    assert.truthy(text:find("interruptions are heard by all", 1, true), text)
+  end)
+
   it("stay in step whatever two of them call", function()
     local text, status = ranks(2, "spec/ranks/pairs.lua")
     assert.equal(0, status, text)
@@ -106,6 +112,10 @@ describe("ranks", function()
     local text, status = ranks(3, "spec/ranks/failing.lua f32", "FAILING=111 LD_PRELOAD=" .. preloaded)
     assert.equal(5, status, text)
     for rank = 0, 1 do assert.truthy(text:find(("rank %d goes on"):format(rank), 1, true), text) end
+    -- Nothing is received into memory that has been given back.
+    text, status = ranks(3, "spec/ranks/failing.lua f32", "FAILING=999 FAILING_WAIT=1 LD_PRELOAD=" .. preloaded)
+    assert.not_equal(0, status, text)
+    for rank = 1, 2 do assert.truthy(text:find(("rank %d expects nothing any more"):format(rank), 1, true), text) end
     -- Long messages, which MPI sends when they are asked for; rank 1 has given up by then.
     text, status = ranks(3, "spec/ranks/failing.lua bf16", "FAILING=319 LD_PRELOAD=" .. preloaded)
     assert.equal(1, status, text)

@@ -183,6 +183,20 @@ function check.columns(round)
       same(u, x, op, "columns", dtype, rows, columns)
       if y then same(v, y, op, "columns", dtype, rows, columns) end
     end
+    -- Of two matrices, and of one with a column; a rank without rows has arrays that know of no columns.
+    local rows, columns = length() % 300 + 1, among(1, 5)
+    local a, b, c = data(rows * columns, dtype, round), data(rows * columns, dtype, round + 1), data(rows, dtype, round)
+    local first, last = cut(rows, dtype)
+    local function part(x)
+      return last < first and gr.zeros(0, dtype) or x:slice((first - 1) * columns + 1, last * columns)
+    end
+    for _, op in ipairs { "dot", "mse", "cosine" } do
+      local own = math.max(last - first + 1, 1)
+      same(gr[op](part(a), part(b), { rows = own, axis = 1, pairs = true, comm = comm }),
+        gr[op](a, b, { rows = rows, axis = 1, pairs = true }), op, "columns of two", dtype, rows, columns)
+      same(gr[op](part(a), c:slice(first, last), { rows = own, axis = 1, comm = comm }),
+        gr[op](a, c, { rows = rows, axis = 1 }), op, "columns with one", dtype, rows, columns)
+    end
   end
 end
 

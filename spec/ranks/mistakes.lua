@@ -3,6 +3,7 @@
 --   lua spec/ranks/mistakes.lua            each mistake, caught
 --   lua spec/ranks/mistakes.lua WAY        one that nobody catches: "error", "exit", "kill", "leave"
 --   lua spec/ranks/mistakes.lua comma      no mistake: the last rank's host has decimal commas
+--   lua spec/ranks/mistakes.lua stop       the last rank's calls are interrupted here and there
 
 local gr = require "gpureduce"
 local comm = require "gpureduce.mpi".world()
@@ -20,6 +21,24 @@ if arg[1] == "comma" then
   x:quantile(0.125, all {})
   x:cast("f64"):mul(1e200):norm(2, all {})
   if last then print "locales do not matter" end
+  return
+end
+
+if arg[1] == "stop" then
+  local a = gr.ones(2e6)
+  local calls = {
+    function() a:scan("sum", { comm = comm }) end,
+    function() a:scan("prod", { comm = comm, reverse = true }) end,
+    function() gr.rand(2e6, { seed = 1, comm = comm }) end,
+    function() a:digest { comm = comm } end,
+    function() a:median { comm = comm } end,
+  }
+  if last then gr.safe { seconds = 0.0002 } end
+  for k = 1, 10 * #calls do
+    local ok = pcall(calls[k % #calls + 1])
+    for _, other in ipairs(comm:gather(ok)) do assert(other == ok, k) end
+  end
+  if first then print "interruptions are heard by all" end
   return
 end
 
@@ -68,9 +87,11 @@ expect("gpureduce: ranks must call the same: rank 0 calls comm:barrier, rank 1 c
   return first and comm:barrier() or a:sum(with)
 end)
 expect("gpureduce: array is empty on all ranks: 'min' needs an element", function() return gr.zeros(0):min(with) end)
-expect("gpureduce: array is empty on all ranks: 'quantile' needs an element", function()
-  return gr.zeros(0):median(with)
-end)
+for _, name in ipairs { "quantile", "median" } do
+  expect(("gpureduce: array is empty on all ranks: '%s' needs an element"):format(name), function()
+    return gr.zeros(0)[name](gr.zeros(0), name == "median" and with or 0.5, with)
+  end)
+end
 expect(("gpureduce: option 'ddof': less than the length of all ranks %d expected, got 30"):format(comm.size), function()
   return gr.ones(1):var { comm = comm, ddof = 30 }
 end)
@@ -117,9 +138,22 @@ expect("bad argument #2 to 'sum' (option 'comm': is not served together with 'in
   .. "it there yourself, as in x:copy { into = y })", function()
   return m:sum { comm = comm, axis = 1, into = gr.zeros(3) }
 end)
+expect("bad argument #2 to 'sum' (option 'comm': not together with 'kernel')", function()
+  return m:sum { comm = comm, kernel = "naive" }
+end)
+local t = m:transpose()
+expect("bad argument #2 to 'sum' (option 'comm': is not served together with 'axis': columns of a transposed matrix "
+  .. "lie whole on their ranks, so leave 'comm' out; with axis = 2 rows lie over all ranks)", function()
+  return t:sum { comm = comm, axis = 1 }
+end)
+assert(t:sum({ comm = comm, axis = 2 })[2] == comm.size * m:column(2):sum())
 local room = gr.zeros(3, "f64")
 m:sum({ comm = comm, axis = 1 }):copy { into = room }
 assert(room[1] == comm.size * m:column(1):sum())
+for _, name in ipairs { "sum", "min", "var" } do -- of no columns nothing is missing, as of one process
+  local none = gr.zeros(0):matrix(5)
+  assert(none[name](none, { comm = comm, axis = 1 }):equal(none[name](none, { axis = 1 })))
+end
 local lone = comm.rank == 0 and m or gr.zeros(0)
 assert(lone:sum({ comm = comm, axis = 1 })[2] == m:column(2):sum())
 local holes = gr.array { 1, 0 / 0, 3, 4 }:matrix(2)
@@ -152,6 +186,9 @@ local got = comm:bcast(first and sent or nil)
 assert(got[1] == 1 and got[2] == 2.5 and got[3] == "x" and got[4] == true and got[-4] == "y")
 assert(got[5].deep[1].dtype == "i16" and got[5].deep[1][3] == 3)
 local ranks = comm:gather(comm.rank)
+local matrices = comm:gather(m:slice(4, 9):matrix(comm.rank == 0 and 2 or 3))
+assert(matrices[1]:equal(gr.arange(4, 9):matrix(2)) and matrices[1].rows == 2 and matrices[2].rows == 3)
+assert(comm:bcast(first and m or nil):equal(m) and comm:bcast(first and m or nil).rows == 4)
 for k = 1, comm.size do assert(ranks[k] == k - 1) end
 local half = comm:split(comm.rank % 2)
 assert(half.size == math.floor((comm.size + 1 - comm.rank % 2) / 2) and half.rank == math.floor(comm.rank / 2))
@@ -168,6 +205,10 @@ local x, y = gr.many { { "sum", a, with }, { "max", a * (comm.rank + 1), with } 
 assert(x == 10 * comm.size and y == comm.size)
 assert(gr.async(gr.sum, a, with):get() == 10 * comm.size and a:sum({ comm = comm, async = true }):get() == x)
 assert(gr.fuse "x * x" { x = gr.full(10, 2) }:sum(with) == 40 * comm.size)
+-- Positions are of a formula's own elements, and of an operator's whole.
+assert(gr.fuse "x * f32(i)" { x = a }:sum(with) == 55 * comm.size)
+local places = gr.operator { state = "s", map = "f64(x) * f64(i)", merge = "s1 + s2", identity = 0 }
+assert(gr.reduce(a, places, with) == 5 * comm.size * (10 * comm.size + 1))
 
 -- Each names what differs.
 local function differ(one, other, f)
@@ -216,7 +257,50 @@ local long = {}
 for k = 1, 40 do long[k] = { k == 40 and (first and "min" or "max") or "sum", a, with } end
 local several, what = pcall(gr.many, long)
 assert(not several and what:find("sum of f32 and 32 more (digest ", 1, true) and #what < 400, what)
-gr.safe {}
+
+-- Parts of files: what begins elsewhere, and what only the ranks that have elements cannot map.
+local path = comm:bcast(first and os.tmpname() or nil)
+if first then
+  local file = assert(io.open(path, "wb"))
+  file:write(("x"):rep(41))
+  file:close()
+end
+comm:barrier()
+expect("gpureduce: ranks must call the same: rank 0 calls load of f32, 1 x 1 from byte 1, rank 1 calls load of f32, "
+  .. "1 x 1 from byte 5", function()
+  return gr.load(path, "f32", { offset = first and 1 or 5, count = 1, comm = comm })
+end)
+expect("gpureduce: rank 0: " .. path .. ": a mapping needs an offset that is a multiple of 4, got 1", function()
+  return gr.load(path, "f32", { offset = 1, map = true, comm = comm })
+end)
+expect("gpureduce: rank 0: " .. path .. ": 41 bytes are not a whole number of f32 elements", function()
+  return gr.load(path, with)
+end)
+if first then os.remove(path) end
+
+-- Where one rank has no room for its numbers, or for what a call makes of its operands, none gets any.
+collectgarbage()
+gr.safe { bytes = last and 600000 or nil }
+local big, twice = gr.ones(100000), gr.fuse "x * 2"
+local mask = gr.ones(100000, "u8")
+for _, call in ipairs {
+  function() return twice { x = big }:sum(with) end,
+  function() return twice { x = big }:dot(big, with) end,
+  function() return twice { x = big }:histogram { bins = 3, comm = comm } end,
+  function() return big:histogram { bins = 3, mask = mask, comm = comm } end,
+  function() return gr.histogram2d(big, big, { bins = 3, mask = mask, comm = comm }) end,
+  function() return twice { x = mask }:bincount(with) end,
+  function() return twice { x = big }:scan("sum", with) end,
+  function() return big:scan("sum", { mask = mask, comm = comm }) end,
+  function() return big:median { mask = mask, comm = comm } end,
+  function() return gr.rand(100000, { seed = 1, comm = comm }) end,
+} do
+  expect(("gpureduce: rank %d: out of memory: arrays of 585.9 KiB at most, as gr.safe says: "):format(comm.size - 1),
+    function()
+      local _, why = pcall(call)
+      error(tostring(why):match "^.- says: " or why, 0)
+    end)
+end
 local ok, why = pcall(require "gpureduce.mpi".world)
 assert(not ok and why:find("'world' is refused: gr.safe allows no ranks", 1, true))
 comm:barrier()

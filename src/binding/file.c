@@ -146,6 +146,12 @@ static int l_load(lua_State *L) {
     if (!map) reserve_elements(L, c, l->dtype, l->count);
     GR_AGAIN(L, c, status, gr_load_finish(c, l, a));
   }
+  if (comm) {
+    c->comm = comm;
+    status = GR_CALL(L, c, gr_load_agree(c, l, status));
+    c->comm = NULL;
+    if (status != GR_OK) return gr_load_end(l), failed_alike(L, c, status);
+  }
   gr_load_end(l);
   if (status == GR_SYSTEM) return system_failure(L, path);
   if (status == GR_BAD) {

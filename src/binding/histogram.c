@@ -246,8 +246,8 @@ static int l_histogram(lua_State *L) {
   gr_l_reserve(L, c, (size_t)(b.bins * 16)); /* counts and edges */
   if (comm && gr_may_miss(&b.missing)) {     /* what is present lies over the ranks, too */
     const gr_partial p = {.a = of, .missing = b.missing};
-    if (b.weights.a) b.weights = gr_l_push_present(L, c, 2, &p, b.weights);
-    of = gr_l_push_present(L, c, 2, &p, of);
+    if (b.weights.a) b.weights = gr_l_push_present(L, c, comm, 2, &p, b.weights);
+    of = gr_l_push_present(L, c, comm, 2, &p, of);
     gr_l_drop_elements(L, b.missing.mask);
     b.missing = (gr_missing){0};
   }
@@ -255,7 +255,7 @@ static int l_histogram(lua_State *L) {
   int at = lua_gettop(L);
   gr_array *edges = gr_l_push_array(L);
   if (comm) {
-    GR_TRY_WITH(L, c, 2, of.e, b.weights.e, eval_both(c, &of, &b.weights));
+    GR_TRY_BEFORE(L, c, comm, 2, of.e, b.weights.e, eval_both(c, &of, &b.weights));
     GR_TRY_RANKS(L, c, comm, 2, gr_histogram(c, of, &b, counts, edges));
   } else GR_TRY_WITH(L, c, 2, of.e, b.weights.e, gr_histogram(c, of, &b, counts, edges));
   gr_l_drop_elements(L, of);
@@ -338,15 +338,15 @@ static int l_bincount(lua_State *L) {
   const gr_partial p = {.a = of, .missing = given ? gr_l_option_missing(L, 2, a) : (gr_missing){0}};
   gr_comm *comm = given ? gr_l_option_comm(L, 2) : NULL;
   if (gr_may_miss(&p.missing)) {
-    if (weights.a) weights = gr_l_push_present(L, c, 2, &p, weights);
-    of = gr_l_push_present(L, c, 2, &p, of);
+    if (weights.a) weights = gr_l_push_present(L, c, comm, 2, &p, weights);
+    of = gr_l_push_present(L, c, comm, 2, &p, of);
   }
   const gr_array *room = given ? gr_l_option_array(L, 2, "into") : NULL; /* all of it is filled */
   if (room && room->n > least && room->n <= MAX_BINS) least = room->n;
   gr_binning b = {.modulo = 2, .weights = weights};
   gr_array *counts = gr_l_push_array(L);
   if (comm) {
-    GR_TRY_WITH(L, c, 2, of.e, weights.e, eval_both(c, &of, &b.weights));
+    GR_TRY_BEFORE(L, c, comm, 2, of.e, weights.e, eval_both(c, &of, &b.weights));
     GR_TRY_RANKS(L, c, comm, 1, count_each(L, c, of, least, &b, counts));
   } else GR_TRY_WITH(L, c, 2, of.e, weights.e, count_each(L, c, of, least, &b, counts));
   gr_array *into = given ? gr_l_option_into(L, 2, single ? GR_F32 : sums, b.bins, a) : NULL;

@@ -215,12 +215,12 @@ static gr_pairs read_pairs(lua_State *L, gr_context *c) {
 }
 
 /* {skipnan, mask}: what is present of the pairs and their weights goes on, in arrays on the stack. */
-static void keep_present(lua_State *L, gr_context *c, gr_pairs *p) {
+static void keep_present(lua_State *L, gr_context *c, gr_comm *comm, gr_pairs *p) {
   gr_partial of = {.a = p->samples[0], .b = p->samples[1]};
   of.missing = gr_l_option_missing_part(L, OPTIONS, gr_is_float(of.a.a->dtype) ? of.a.a : of.b.a);
   if (!gr_may_miss(&of.missing)) return;
-  if (p->weights.a) p->weights = gr_l_push_present(L, c, OPTIONS, &of, p->weights);
-  for (int k = 0; k < 2; k++) p->samples[k] = gr_l_push_present(L, c, OPTIONS, &of, p->samples[k]);
+  if (p->weights.a) p->weights = gr_l_push_present(L, c, comm, OPTIONS, &of, p->weights);
+  for (int k = 0; k < 2; k++) p->samples[k] = gr_l_push_present(L, c, comm, OPTIONS, &of, p->samples[k]);
   for (int k = 0; k < 2; k++) gr_l_drop_elements(L, k ? of.b : of.a);
   gr_l_drop_elements(L, of.missing.mask);
 }
@@ -240,7 +240,7 @@ static int l_histogram2d(lua_State *L) {
   int axis = -1;
   gr_status status;
   if (comm && into) gr_l_refuse_with_comm(L, OPTIONS, "into");
-  keep_present(L, c, &p);
+  keep_present(L, c, comm, &p);
   gr_l_reserve(L, c, (size_t)(nx * ny + nx + ny) * 8);
   gr_array *all = gr_l_push_array(L), *edges[2];
   static const int places[PARTS] = {3, 4, 1, 2}; /* of the parts on the stack, above all of them */

@@ -26,8 +26,8 @@ void gr_l_check_mask_apart(lua_State *L, int options, const gr_missing *m, const
   else if (m->mask.a && gr_array_overlap(out, m->mask.a)) gr_l_argerror(L, options, "option 'into': overlaps the mask");
 }
 
-gr_reduced gr_l_push_present(lua_State *L, gr_context *c, int arg, const gr_partial *p, gr_reduced x) {
+gr_reduced gr_l_push_present(lua_State *L, gr_context *c, gr_comm *comm, int arg, const gr_partial *p, gr_reduced x) {
   gr_array *kept = gr_l_push_array(L);
-  GR_TRY_WITH(L, c, arg, p->a.e, x.e, gr_partial_compact(c, p, x, kept));
+  GR_TRY_BEFORE(L, c, comm, arg, p->a.e, x.e, gr_partial_compact(c, p, x, kept));
   return (gr_reduced){NULL, kept};
 }

@@ -3,6 +3,7 @@
 #define GR_L_MISSING_H
 
 #include "src/binding/options.h"
+#include "src/binding/ranks.h"
 #include "src/core/formula/present.h"
 
 /*
@@ -16,7 +17,8 @@ gr_missing gr_l_option_missing_part(lua_State *L, int options, const gr_array *a
 /* out, which the option 'into' gave, shares nothing with the mask. */
 void gr_l_check_mask_apart(lua_State *L, int options, const gr_missing *, const gr_array *out);
 
-/* What is present of x, in an array of its own on the stack; argument arg is to blame. */
-gr_reduced gr_l_push_present(lua_State *, gr_context *, int arg, const gr_partial *, gr_reduced x);
+/* What is present of x, in an array of its own on the stack, for a call over comm's ranks (NULL: it is over none);
+   argument arg is to blame. */
+gr_reduced gr_l_push_present(lua_State *, gr_context *, gr_comm *, int arg, const gr_partial *, gr_reduced x);
 
 #endif

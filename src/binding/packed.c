@@ -53,9 +53,10 @@ static void put_tag(packing *p, char tag) { put(p, &tag, 1); }
 static int put_array(packing *p, int i) {
   lua_State *L = p->L;
   gr_context *c = gr_l_context(L);
+  const int64_t rows = gr_l_test_array(L, i)->rows; /* of which what holds its elements knows nothing */
   const gr_array *a = gr_l_hold(L, gr_l_test_array(L, i));
   const size_t size = (size_t)gr_size(a->dtype), bytes = (size_t)a->n * size;
-  const header h = {a->dtype, a->n, a->rows};
+  const header h = {a->dtype, a->n, rows};
   gr_vec v;
   char *to = reserve(p, 1 + sizeof h + bytes);
   if (GR_CALL(L, c, gr_array_read(a, GR_HOST, &v)) != GR_OK) return snprintf(p->text, 128, "%.127s", c->error), 0;

@@ -72,6 +72,9 @@ static const struct {
   const char *option, *instead;
 } refused[] = {
     {"rows", "rows lie whole on their ranks, so leave 'comm' out; with axis = 1 columns lie over all ranks"},
+    {"axis",
+     "columns of a transposed matrix lie whole on their ranks, so leave 'comm' out; with axis = 2 rows lie over all "
+     "ranks"},
     {"rows' or 'axis", "rows lie whole on their ranks, so leave 'comm' out; columns go one by one, as m:column(k)"},
     {"segments", "segments lie whole on their ranks, so leave 'comm' out"},
     {"into", "every rank gets the result: put it there yourself, as in x:copy { into = y }"},
@@ -95,6 +98,11 @@ int gr_l_raise_alike(lua_State *L, gr_context *c, gr_status status) {
   gr_l_state_of(c)->alike = 1;
   if (status != GR_BAD) gr_l_raise(L, c, status, 1);
   return luaL_error(L, "gpureduce: %s", c->error);
+}
+
+int gr_l_stay_away(lua_State *L, gr_context *c, gr_comm *comm, int arg, gr_status status) {
+  GR_TRY_RANKS(L, c, comm, arg, gr_ranks_meet(c, "", 0, 0, status));
+  abort(); /* it fails */
 }
 
 /* ---- methods ---- */

@@ -3,6 +3,7 @@
 #define GR_L_RANKS_H
 
 #include "src/binding/comm.h"
+#include "src/binding/expression.h"
 #include "src/binding/results.h"
 #include "src/core/missing.h"
 #include "src/core/ops.h"
@@ -31,6 +32,19 @@ int gr_l_raise_alike(lua_State *L, gr_context *, gr_status);
       (c)->comm = NULL;                                    \
       if (alike_ != GR_OK) gr_l_raise_alike(L, c, alike_); \
     }                                                      \
+  } while (0)
+
+/* Where a rank cannot even begin, all ranks of comm hear of it. Raises as on them. Does not return. */
+int gr_l_stay_away(lua_State *L, gr_context *, gr_comm *, int arg, gr_status);
+
+/* As GR_TRY_WITH, of what is done by itself before ranks meet in a call, where that goes over ranks. */
+#define GR_TRY_BEFORE(L, c, ranks, arg, e, f, call)                                                \
+  do {                                                                                             \
+    gr_context *c_ = (c);                                                                          \
+    gr_status status_ = GR_CALL(L, c_, call);                                                      \
+    if (status_ != GR_OK && gr_l_again_with(L, c_, status_, e, f)) status_ = GR_CALL(L, c_, call); \
+    if (status_ != GR_OK && (ranks)) gr_l_stay_away(L, c_, ranks, arg, status_);                   \
+    if (status_ != GR_OK) gr_l_raise(L, c_, status_, arg);                                         \
   } while (0)
 
 /*

@@ -168,6 +168,7 @@ static int push_number(lua_State *L, gr_context *c, gr_call *q) {
 
 /* Of which each rank has a part. */
 static int push_ranks(lua_State *L, gr_context *c, gr_call *q) {
+  if (q->transposed && q->shape.rows && q->shape.axis != 1) gr_l_refuse_with_comm(L, q->options, "axis");
   gr_l_make_operands(L, q);
   const gr_reduction r = {.op = q->op, .shape = q->shape, .a = q->a, .b = q->b, .ddof = q->ddof, .exact = q->exact};
   const gr_partial_reduction p = partial(q);
@@ -204,9 +205,12 @@ static int finish(lua_State *L, gr_call *q) {
   return n;
 }
 
-/* With rows but without pairs, b is one row (axis 2) or column (axis 1), and is combined with each of a's. arg: b's. */
+/*
+** With rows but without pairs, b is one row (axis 2) or column (axis 1), and is combined with each of a's. A rank
+** without rows has nothing of either. arg: b's.
+*/
 static void check_second(lua_State *L, const gr_call *q, int arg) {
-  if (q->shape.rows == 0 || q->shape.pairs) {
+  if (q->shape.rows == 0 || q->shape.pairs || (q->comm && q->a->n == 0)) {
     gr_l_check_pair(L, q->a, q->b, arg);
     return;
   }

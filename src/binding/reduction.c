@@ -16,8 +16,8 @@ static const char *const option_names[] = {OF_ALL(GR_X) OF_SOME(GR_X) NULL};
 void gr_l_make_operands(lua_State *L, gr_call *q) {
   gr_context *c = gr_l_context(L);
   const gr_expression *e = q->of.e, *f = q->with.e;
-  if (e) GR_TRY_WITH(L, c, 1, e, f, GR_LATER(c, q->later, gr_reduced_eval(c, &q->of)));
-  if (f) GR_TRY_WITH(L, c, 2, f, e, GR_LATER(c, q->later, gr_reduced_eval(c, &q->with)));
+  if (e) GR_TRY_BEFORE(L, c, q->comm, 1, e, f, GR_LATER(c, q->later, gr_reduced_eval(c, &q->of)));
+  if (f) GR_TRY_BEFORE(L, c, q->comm, 2, f, e, GR_LATER(c, q->later, gr_reduced_eval(c, &q->with)));
 }
 
 /*
@@ -70,7 +70,7 @@ static void read_segments(lua_State *L, gr_call *q) {
 /* {kernel = "..."}: the whole or its rows, by the kernel of that name; no other option goes with it. */
 static int read_kernel(lua_State *L, gr_call *q, int64_t n) {
   const int others = HAS_axis | HAS_segments | HAS_accumulate | HAS_exact | HAS_out | HAS_at | HAS_async |
-                     HAS_keepdims | HAS_skipnan | HAS_mask;
+                     HAS_keepdims | HAS_skipnan | HAS_mask | HAS_comm;
   const int takes = HAS_kernel | HAS_block | HAS_timed | HAS_rows | HAS_pairs | HAS_into;
   if (!gr_l_asks_kernel(L, q->options)) return 0;
   gr_taught operation = (gr_taught)gr_taught_named(gr_ops[q->op].name);

@@ -78,7 +78,7 @@ static int l_scan(lua_State *L) {
   if (!out) out = gr_l_new_like(L, c, a, t);
   if (comm && gr_may_miss(&p.missing)) {
     gr_array *filled = gr_l_push_array(L);
-    GR_TRY_WITH(L, c, 1, of.e, NULL, gr_partial_filled(c, op, &p, filled));
+    GR_TRY_BEFORE(L, c, comm, 1, of.e, NULL, gr_partial_filled(c, op, &p, filled));
     gr_l_drop_elements(L, of);
     gr_l_drop_elements(L, p.missing.mask);
     GR_TRY_RANKS(L, c, comm, 1, gr_scan(c, op, filled, out, exclusive, reverse));
@@ -91,7 +91,7 @@ static int l_scan(lua_State *L) {
     gr_l_drop_elements(L, p.missing.mask);
     return 1;
   }
-  if (of.e && (k.info || shape.rows || comm)) GR_TRY_WITH(L, c, 1, of.e, NULL, gr_reduced_eval(c, &of));
+  if (of.e && (k.info || shape.rows || comm)) GR_TRY_BEFORE(L, c, comm, 1, of.e, NULL, gr_reduced_eval(c, &of));
   if (comm) {
     GR_TRY_RANKS(L, c, comm, 1, gr_scan(c, op, a, out, exclusive, reverse));
     gr_l_drop_elements(L, of);

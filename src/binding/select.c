@@ -119,7 +119,7 @@ static int l_quantile(lua_State *L) {
     if (x.comm && gr_may_miss(&x.sample.missing)) { /* what is present lies over the ranks, too */
       const gr_partial p = {.a = {NULL, a}, .missing = x.sample.missing};
       x.sample.a = gr_l_push_array(L);
-      GR_TRY_WITH(L, c, 1, NULL, NULL, gr_partial_compact(c, &p, p.a, (gr_array *)(uintptr_t)x.sample.a));
+      GR_TRY_BEFORE(L, c, x.comm, 1, NULL, NULL, gr_partial_compact(c, &p, p.a, (gr_array *)(uintptr_t)x.sample.a));
       gr_l_drop_elements(L, p.missing.mask);
       x.sample.missing = (gr_missing){0};
     }

@@ -262,6 +262,15 @@ static gr_status in_words(gr_context *c, const char *path, gr_status status) {
   return status == GR_SYSTEM ? gr_fail(c, status, "%s: %s", path, strerror(errno)) : status;
 }
 
+/* What is wrong with a file comes with its name, as of one process. */
+static gr_status of_file(gr_context *c, const char *path, gr_status status) {
+  char why[sizeof c->error];
+  const size_t length = strlen(path), most = 120; /* the reason fits into what ranks send each other, too */
+  if (status != GR_BAD) return in_words(c, path, status);
+  memcpy(why, c->error, sizeof why);
+  return gr_fail(c, status, "%s%s: %s", length > most ? "..." : "", length > most ? path + length - most : path, why);
+}
+
 /* What only one process can read in order. */
 static gr_status is_in_parts(gr_context *c, const gr_load *l) {
   if (l->source.bytes < 0) return gr_fail(c, GR_BAD, "only a file can be read in parts, not a pipe or a device");
@@ -272,11 +281,11 @@ static gr_status is_in_parts(gr_context *c, const gr_load *l) {
 gr_status gr_load_part(gr_context *c, gr_load *l, int64_t *first, gr_status mine) {
   const gr_comm *comm = c->comm;
   char text[128];
-  mine = in_words(c, l->path, mine);
-  if (mine == GR_OK) mine = is_in_parts(c, l);
+  mine = of_file(c, l->path, mine == GR_OK ? is_in_parts(c, l) : mine);
   const int size = gr_size(l->dtype), matrix = l->npy && l->header.dimensions == 2;
   const int64_t rows = matrix ? l->header.shape[0] : l->count, columns = matrix ? l->header.shape[1] : 1;
-  snprintf(text, sizeof text, "load of %s, %lld x %lld", gr_dtypes[l->dtype].name, (long long)rows, (long long)columns);
+  snprintf(text, sizeof text, "load of %s, %lld x %lld from byte %lld", gr_dtypes[l->dtype].name, (long long)rows,
+           (long long)columns, (long long)l->offset);
   gr_status status = gr_ranks_meet(c, text, 0, 0, mine);
   if (status != GR_OK) return status;
   /* Rows are few, so they are spread evenly; elements end with leaves, so that reductions move none. */
@@ -289,6 +298,10 @@ gr_status gr_load_part(gr_context *c, gr_load *l, int64_t *first, gr_status mine
   if (matrix) l->header.shape[0] = end - from;
   if (lseek(l->source.fd, (off_t)l->offset, SEEK_SET) < 0) status = in_words(c, l->path, GR_SYSTEM);
   return gr_ranks_agree(c, status);
+}
+
+gr_status gr_load_agree(gr_context *c, const gr_load *l, gr_status mine) {
+  return gr_ranks_agree(c, of_file(c, l->path, mine));
 }
 
 /* The name of the file beside the target, for the ranks that do not make it. */

@@ -36,6 +36,8 @@ gr_status gr_file_save(gr_context *, const char *path, const gr_array *a, int np
 ** system is put into words, as only one rank may have had it.
 */
 gr_status gr_load_part(gr_context *, gr_load *, int64_t *first, gr_status mine);
+/* After gr_load_finish, whose status is `mine`: all ranks have their parts, or none. */
+gr_status gr_load_agree(gr_context *, const gr_load *, gr_status mine);
 /* All parts in one file, in the order of the ranks. Each writes its own; the file is replaced whole, too. */
 gr_status gr_file_save_ranks(gr_context *, const char *path, const gr_array *a, int npy);
 

@@ -36,9 +36,17 @@ static gr_status begin_part(gr_context *c, const gr_array *out, int group, const
   if (status != GR_OK) return status;
   p->skipped = gr_ranks_before(c) % group;
   p->first = (uint64_t)(gr_ranks_before(c) / group);
-  return gr_ranks_agree(c, gr_array_make_beside(c, out, &p->made, out->dtype, out->n + p->skipped));
+  return GR_OK;
 }
 
+/* Room for them, if there are any. */
+static gr_status make_part(gr_context *c, const gr_array *out, part *p, gr_vec *v) {
+  if (out->n == 0) return GR_OK;
+  const gr_status status = gr_array_make_beside(c, out, &p->made, out->dtype, out->n + p->skipped);
+  return status == GR_OK ? gr_array_write(&p->made, GR_HOST, 1, v) : status;
+}
+
+/* Where one rank has no room for its numbers, none gets any. */
 static gr_status end_part(gr_context *c, gr_status status, part *p, gr_array *out) {
   gr_array own = {0};
   if (status == GR_OK && out->n) {
@@ -47,18 +55,17 @@ static gr_status end_part(gr_context *c, gr_status status, part *p, gr_array *ou
     gr_array_release(&own);
   }
   gr_array_release(&p->made);
-  return status;
+  return gr_ranks_agree(c, status);
 }
 
 static gr_status numbers_part(gr_context *c, gr_array *out, gr_draw d, gr_random_job job) {
   part p = {.skipped = 0};
   const char *what = job.kind == GR_UNIFORM ? "rand" : job.kind == GR_NORMAL ? "randn" : "exponential";
   gr_status status = begin_part(c, out, gr_random_group(out->dtype), what, d, &p);
-  if (status == GR_OK) {
-    job.n = p.made.n;
-    job.first = p.first;
-    status = gr_array_write(&p.made, GR_HOST, 1, &job.out);
-  }
+  if (status != GR_OK) return status;
+  status = make_part(c, out, &p, &job.out);
+  job.n = p.made.n;
+  job.first = p.first;
   if (status == GR_OK && out->n)
     status = gr_fail_from(c, out->storage->queue, c->host->cpu()->random(out->storage->queue, &job), "random", 0);
   return end_part(c, status, &p, out);
@@ -69,11 +76,10 @@ static gr_status whole_part(gr_context *c, gr_array *out, gr_draw d, gr_whole_jo
   char what[96];
   snprintf(what, sizeof what, "randint from %lld, %llu numbers", (long long)job.low, (unsigned long long)job.range);
   gr_status status = begin_part(c, out, gr_whole_group(job.range), what, d, &p);
-  if (status == GR_OK) {
-    job.n = p.made.n;
-    job.first = p.first;
-    status = gr_array_write(&p.made, GR_HOST, 1, &job.out);
-  }
+  if (status != GR_OK) return status;
+  status = make_part(c, out, &p, &job.out);
+  job.n = p.made.n;
+  job.first = p.first;
   if (status == GR_OK && out->n)
     status = gr_fail_from(c, out->storage->queue, c->host->cpu()->whole(out->storage->queue, &job), "randint", 0);
   return end_part(c, status, &p, out);

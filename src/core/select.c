@@ -334,8 +334,9 @@ static gr_status meet(gr_context *c, const gr_array *a, const double *q, int64_t
            (unsigned long long)sum[0]);
   gr_status status = gr_ranks_meet(c, text, a->n, 1, mine);
   *n = gr_ranks_all(c);
-  return status == GR_OK && *n == 0 ? gr_fail(c, GR_BAD, "array is empty on all ranks: 'quantile' needs an element")
-                                    : status;
+  if (status != GR_OK || *n) return status;
+  return gr_fail(c, GR_BAD, "array is empty on all ranks: '%s' needs an element",
+                 method == GR_MIDDLE ? "median" : "quantile");
 }
 
 gr_status gr_quantiles(gr_context *c, const gr_array *a, const double *q, int64_t count, gr_quantile_method method,

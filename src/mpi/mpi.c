@@ -91,7 +91,8 @@ static int gather(void *handle, const void *mine, void *all, int64_t bytes) {
 static void give_up(MPI_Comm comm, MPI_Request *received, int receipts, MPI_Request *sent, int sends) {
   const double end = MPI_Wtime() + 1;
   int done = 0;
-  for (int k = 0; k < receipts; k++) MPI_Cancel(&received[k]);
+  for (int k = 0; k < receipts; k++)
+    if (received[k] != MPI_REQUEST_NULL) MPI_Cancel(&received[k]);
   MPI_Waitall(receipts, received, MPI_STATUSES_IGNORE);
   while (MPI_Testall(sends, sent, &done, MPI_STATUSES_IGNORE) == MPI_SUCCESS && !done && MPI_Wtime() < end) usleep(100);
   if (done) return;
@@ -124,7 +125,7 @@ static int exchange(void *handle, const gr_message *sent, int64_t sends, const g
     }
   }
   if (code == MPI_SUCCESS) code = MPI_Waitall(count, requests, MPI_STATUSES_IGNORE);
-  else give_up(comm, requests, received, requests + received, count - received);
+  if (code != MPI_SUCCESS) give_up(comm, requests, received, requests + received, count - received);
   free(requests);
   return h->broken = code;
 }

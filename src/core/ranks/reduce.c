@@ -208,7 +208,7 @@ gr_status gr_ranks_vectors(gr_context *c, gr_queue *q, gr_side side, const gr_re
   snprintf(text, sizeof text, "%s by columns", one); /* a number takes other steps, even of one column */
   gr_status status = gr_ranks_meet(c, text, job->n, job->n ? job->count : 0, mine);
   *n = gr_ranks_all(c);
-  if (status == GR_OK) status = check_length(c, job, *n);
+  if (status == GR_OK && c->comm->width) status = check_length(c, job, *n); /* no columns lack nothing */
   if (status != GR_OK) return status;
   *states = malloc((size_t)c->comm->width * sizeof **states + 1);
   status = gr_ranks_agree(

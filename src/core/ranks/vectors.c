@@ -266,7 +266,7 @@ static gr_status scan_part(scanning *s, gr_status mine) {
     status = gr_ranks_moved(c, comm->table->gather_parts(comm->handle, s->message, s->all, comm->lengths));
     const int64_t before = status == GR_OK ? take_totals(s) : 0;
     if (before < 0) status = gr_ranks_agree(c, own);
-    if (status == GR_OK) status = write_part(s, before);
+    if (status == GR_OK) status = gr_ranks_agree(c, write_part(s, before)); /* which may be interrupted */
   }
   free(s->before);
   free(block);
