@@ -9,6 +9,7 @@
 #include <type_traits>
 #include "kernels/cuda/grid/combine.cuh"
 #include "kernels/cuda/launch.h"
+#include "kernels/cuda/norm/blocks_of_row.cuh"
 #include "kernels/cuda/norm/tuning.h"
 #include "kernels/numerics/functions/functions.h"
 
@@ -41,13 +42,6 @@ template <gr_dtype D> static __device__ __forceinline__ gr_type<D> rounded(compu
   if constexpr (D == GR_F64) return y;
   else return gr_rounded_f32<D>(y);
 }
-
-/*
-** The larger of two; of a NaN and a number the number. A NaN need not survive here: its own exponential is NaN, which
-** reaches the whole row by the sum, and comparisons that keep it would cost more.
-*/
-static __device__ __forceinline__ float larger(float m, float x) { return fmaxf(m, x); }
-static __device__ __forceinline__ double larger(double m, double x) { return x > m ? x : m; }
 
 /*
 ** How many elements of its row are left from a thread's first one on: for this thread, and the most and the least for

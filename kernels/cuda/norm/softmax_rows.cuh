@@ -102,21 +102,6 @@ static __device__ __forceinline__ double fold_leaf(double sum, double (*part)[32
   return fold_lanes<S::warps>(s);
 }
 
-/* What up to 32 blocks publish as one, as soon as it is there: their sum by adjacency, or the largest. */
-template <bool sum>
-static __device__ __forceinline__ double gather_blocks(const gr_halves *of, int count, gr_tag tag, int lane) {
-  const gr_halves *at[1] = {of + lane};
-  bool wanted[1] = {lane < count};
-  double v[1];
-  gr_await(at, wanted, tag, sum ? -0.0 : -(double)INFINITY, v);
-#pragma unroll
-  for (int h = 1; h < 32; h *= 2) {
-    double other = __shfl_xor_sync(~0u, v[0], h);
-    v[0] = sum ? v[0] + other : larger(v[0], other);
-  }
-  return v[0];
-}
-
 /*
 ** From the value of each block of a row, v, that of the whole row, for every thread. The blocks wait for each other:
 ** they start in order, and a row has fewer of them than fit the device at once, so those that wait do not keep out
