@@ -293,8 +293,11 @@ static const char *const kernel_names[] = {
 };
 
 extern "C" void gr_cuda_explain(const gr_reduce_job *job, const gr_cuda_chip *chip, int to_host, gr_explained *e) {
-  static const char *const combines[] = {"the last block to arrive", "block 0 polls published partials",
-                                         "the host folds nodes", "the host folds leaves"}; /* by gr_combine_mode */
+  static const char *const combines[] = {
+#define GR_X(id, text) text,
+      GR_COMBINE_MODES(GR_X)
+#undef GR_X
+  };
   Plan p = plan(*job, *chip, false, false, to_host);
   bool parts = p.args.nodes > 1 || p.states > 1;
   *e = {kernel_names[p.row->kernel], p.row->serves, parts ? combines[p.args.combine] : NULL, NULL,

@@ -72,9 +72,9 @@ bool aligned(const gr_vec &v, int64_t step) { return ((uintptr_t)v.data | (uintp
 /* Counters to combine the nodes of a vector as Team does at once, or more if there are not enough counters. */
 template <class Team = gr_team_of_block>
 void plan_nodes(gr_reduce_args &q) {
-  for (q.radix = Team::batch_log2;; q.radix += Team::batch_log2) {
+  for (q.radix_log2 = Team::batch_log2;; q.radix_log2 += Team::batch_log2) {
     q.counters = 0;
-    for (int64_t k = q.nodes; k > 1;) k = ((k - 1) >> q.radix) + 1, q.counters += (int)k;
+    for (int64_t k = q.nodes; k > 1;) k = ((k - 1) >> q.radix_log2) + 1, q.counters += (int)k;
     if (q.counters <= gr_counters) return;
   }
 }
@@ -123,7 +123,7 @@ void plan_leaves(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip &chip) {
   }
   if (p.args.nodes > 1) block = warps;
   else if (j.count > 1) block = clamp(t.leaves.vector_warps, warps, gr_leaves_warps);
-  p.args.warps = (short)log2_of(warps);
+  p.args.warps_log2 = (short)log2_of(warps);
   p.args.passes = (short)passes;
   p.launch.threads = (unsigned)(block * 32);
   p.per_block = p.args.nodes > 1 ? 1 : block / warps;
@@ -150,7 +150,7 @@ void plan_segments(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip &chip)
   if (!j.chosen)
     while (warps * passes < leaves) warps *= 2;
   p.args.nodes = j.chosen ? (int)ceil_div(leaves, warps * passes) : 1;
-  p.args.warps = (short)log2_of(warps);
+  p.args.warps_log2 = (short)log2_of(warps);
   p.args.passes = (short)passes;
   p.launch.threads = (unsigned)((p.args.nodes > 1 ? warps : clamp(t.leaves.vector_warps, warps, gr_leaves_warps)) * 32);
   p.per_block = p.args.nodes > 1 ? 1 : p.launch.threads / 32 / warps;
