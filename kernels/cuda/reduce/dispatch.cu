@@ -51,7 +51,7 @@ struct Row {
   bool (*accepts)(const Plan &, const gr_cuda_chip &);
   void (*plan)(Plan &, const gr_reduce_tuning &, const gr_cuda_chip &);
 };
-const Row rows[] = {
+constexpr Row rows[] = {
     {GR_KERNEL_leaves, "segments", accepts_segments, plan_segments},
     {GR_KERNEL_rows_by_vector, "rows of a leaf or more by one vector, odd ones of 640 bytes or more",
      accepts_rows_by_vector, plan_rows_by_vector},
@@ -68,6 +68,14 @@ const Row rows[] = {
     {GR_KERNEL_cols_unordered, "other columns, where no order matters", accepts_cols_unordered, plan_cols_unordered},
     {GR_KERNEL_leaves, "everything else: flat vectors, long rows, strides", accepts_all, plan_leaves},
 };
+constexpr bool has_row(int kernel) {
+  for (const Row &r : rows)
+    if (r.kernel == kernel) return true;
+  return false;
+}
+#define GR_X(name, scope) static_assert(has_row(GR_KERNEL_##name), "gr_reduce_" #name " has no row: nothing takes it");
+GR_REDUCE_KERNELS(GR_X)
+#undef GR_X
 const Row *const last_row = rows + sizeof rows / sizeof *rows - 1;
 
 const Row *row_of(const Plan &p, const gr_cuda_chip &chip) {
