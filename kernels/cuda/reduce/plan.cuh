@@ -97,7 +97,7 @@ void plan_leaves(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip &chip) {
     passes = leaves <= alone ? 1 : clamp(power_of_two(ceil_div(leaves, block * slots)), 1, t.leaves.most_passes);
     int64_t blocks = ceil_div(leaves, warps * passes);
     if (!p.args.inputs_stable && passes > 1 && blocks * 4 > slots * 5 && blocks < slots * 2)
-      passes /= 2; /* one wave and a bit: rather several */
+      passes /= 2; /* little more than one wave of blocks: several waves of smaller ones end sooner */
     block = warps;
   } else {
     int64_t in_all = sms * (int64_t)(p.reducer == GR_RED_VARIANCE ? t.leaves.variance_warps : t.leaves.row_warps);
@@ -105,12 +105,12 @@ void plan_leaves(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip &chip) {
     int64_t most = power_of_two(leaves) < block ? power_of_two(leaves) : block;
     warps = clamp(power_of_two(wanted), clamp(power_of_two(ceil_div(leaves, t.leaves.most_passes)), 1, most), most);
     passes = power_of_two(ceil_div(leaves, warps));
-    if (wanted > warps) { /* several blocks to a vector: one wave of them, if their parts are alike */
+    if (wanted > warps) { /* several blocks to a vector: one wave of them, if their parts are of nearly the same size */
       int64_t all = ceil_div(leaves * j.count, warps * slots_of(p, t, sms));
       passes = clamp(power_of_two(all), 1, power_of_two(ceil_div(leaves, warps)));
       auto alike = [&] { return ceil_div(leaves, warps * passes) * warps * passes * 8 <= leaves * 9; };
       while (passes > 1 && !alike()) passes /= 2;
-      if (!alike() && leaves <= gr_leaves_warps) warps = power_of_two(leaves); /* never: one block then */
+      if (!alike() && leaves <= gr_leaves_warps) warps = power_of_two(leaves); /* they never are: one block a vector */
     }
   }
   passes = clamp(passes, 1, t.leaves.most_passes);
@@ -192,7 +192,7 @@ void plan_rows_by_element(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip
       clamp(rows, 1, clamp(ceil_div(j.count, (int64_t)chip.sms * t.rows_by_element.warps), tiny ? 32 : 1, INT32_MAX));
   if (tiny && rows > 32) rows = rows / 32 * 32;
   if (j.count <= t.rows_by_element.few_rows) warps = 1;
-  /* Few lanes to a thread, or 8 in groups of threads that share a warp, or the whole warp. */
+  /* A row has one thread; or so many threads of a warp that each has 8 lanes; or the whole warp. */
   how.row_threads_log2 = tiny                                                 ? 0
                          : j.n <= 128 && j.n <= GR_LANES(gr_size_of(j.dtype)) ? log2_of(power_of_two(j.n) / 8)
                                                                               : 5;
