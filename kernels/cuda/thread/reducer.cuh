@@ -116,6 +116,15 @@ struct gr_common {
   }
 };
 
+/* An add_word by add_part. */
+template <class R>
+__device__ __forceinline__ void gr_add_parts(typename R::Lane &l, const uint4 &a, const uint4 &b, const gr_context &k) {
+  R::add_part(l, a.x, b.x, k);
+  R::add_part(l, a.y, b.y, k);
+  R::add_part(l, a.z, b.z, k);
+  R::add_part(l, a.w, b.w, k);
+}
+
 /* What a lane collects of a column: the reducer itself, or of exact variances the sums that they are made of. */
 template <class R, bool = R::exact>
 struct gr_collected {
