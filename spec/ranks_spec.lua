@@ -62,6 +62,31 @@ describe("ranks", function()
     end)
   end
 
+  -- identity: what tells a rank's pretend device from others, as its shell expands it.
+  local function joined(environment, identity, expected)
+    local library = "GPUREDUCE_NCCL=" .. package.cpath:match "([^;]*)/%?%.so" .. "/fake_nccl.so "
+    local program = ("sh -c 'GPUREDUCE_PRETEND_IDENTITY=%s exec %s spec/ranks/joined.lua %s'"):format(identity,
+      S.interpreter(), expected)
+    local text, status = ranks(3, "", "GPUREDUCE_DEVICE=pretend " .. library .. environment, program)
+    assert.equal(0, status, text)
+    assert.truthy(text:find("ranks: 3, counts are added: " .. expected, 1, true), text)
+  end
+  local one_each = "gpu$OMPI_COMM_WORLD_RANK"
+
+  it("add many counts where they lie, if their devices can be joined", function()
+    joined("", one_each, "there")
+    joined("FAKE_NCCL=add", one_each, "fails")
+  end)
+
+  it("let their hosts add if devices cannot be joined", function()
+    joined("", "", "hosts")
+    joined("", "shared", "hosts")
+    for _, what in ipairs { "FAKE_NCCL=version", "FAKE_NCCL=id", "FAKE_NCCL=init", "GPUREDUCE_NCCL=0",
+                            "GPUREDUCE_NCCL=nowhere.so" } do
+      joined(what, one_each, "hosts")
+    end
+  end)
+
   for n = 2, 3 do
     it("hear of mistakes alike: " .. n, function()
       local text, status = ranks(n, "spec/ranks/mistakes.lua")

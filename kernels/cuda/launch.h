@@ -7,6 +7,7 @@
 #define GR_CUDA_LAUNCH_H
 
 #include <stddef.h>
+#include "kernels/cuda/map/tuning.h"
 #include "kernels/jobs.h"
 
 #ifdef __cplusplus
@@ -122,7 +123,7 @@ int gr_cuda_edges(const gr_edges_job *, const gr_cuda_run *);
 ** Up to 64 KiB, in whole words of 16 bytes, to mapped memory of the host. Block b puts its ticket into the four words
 ** from run->done + 4 * b on. The engine for copies and the wait for its stream take twice as long.
 */
-static inline int gr_cuda_send_blocks(size_t bytes) { return bytes <= 16384 ? 1 : bytes <= 32768 ? 2 : 4; }
+static inline int gr_cuda_send_blocks(size_t bytes) { return bytes <= GR_SEND_ONE ? 1 : bytes <= GR_SEND_TWO ? 2 : 4; }
 int gr_cuda_send(const void *from, void *mapped, size_t bytes, const gr_cuda_run *);
 int gr_cuda_map(const gr_map_job *, const gr_cuda_run *);
 int gr_cuda_compact(const gr_compact_job *, const gr_cuda_run *);

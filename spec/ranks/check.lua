@@ -186,6 +186,44 @@ function check.columns(round)
   end
 end
 
+-- Columns that go one by one: exact ones, and such of which elements are missing.
+function check.columns_each(round)
+  for _, dtype in ipairs(dtypes) do
+    local float = dtype:find "f"
+    local rows, columns = length() % 1000 + 1, among(1, 4)
+    local n = rows * columns
+    local a, b = data(n, dtype, round), data(n, dtype, round + 1)
+    local mask = (gr.rand(n, { seed = round }) - 0.4):compare(">", 0)
+    if float then for _ = 1, 3 do a[among(1, n)] = 0 / 0 end end
+    local first, last = cut(rows, dtype)
+    local function part(x) return x:slice((first - 1) * columns + 1, last * columns) end
+    local ways = { { mask = mask }, { skipnan = true }, { skipnan = true, mask = mask } }
+    if float then
+      ways[4], ways[5] = { exact = true }, { exact = true, skipnan = true, out = "f32" }
+    end
+    for _ = 1, 6 do
+      local op = one_of { "sum", "mean", "var", "min", "minmax", "argmax", "count", "norm", "dot", "mse" }
+      local way = one_of(ways)
+      if not way.exact or not ("min minmax argmax count"):find(op) then
+        local whole, own = { axis = 1, rows = rows }, { axis = 1, rows = math.max(last - first + 1, 1), comm = comm }
+        for key, value in pairs(way) do whole[key], own[key] = value, value end
+        if way.mask then own.mask = part(mask) end
+        local two = op == "dot" or op == "mse"
+        whole.pairs, own.pairs = two or nil, two or nil
+        local ok, x, y
+        if two then ok, x = pcall(gr[op], a, b, whole) else ok, x, y = pcall(gr[op], a, whole) end
+        local fine, u, v
+        if two then fine, u = pcall(gr[op], part(a), part(b), own) else fine, u, v = pcall(gr[op], part(a), own) end
+        same(fine, ok, op, "columns each", dtype, rows, columns, ok and u or x)
+        if ok then
+          same(u, x, op, "columns each", dtype, rows, columns)
+          if y then same(v, y, op, "columns each", dtype, rows, columns) end
+        end
+      end
+    end
+  end
+end
+
 function check.exact(round)
   for _, dtype in ipairs(floats) do
     for _, op in ipairs { "sum", "mean", "norm", "var", "std" } do
@@ -325,6 +363,22 @@ function check.operators(round)
       local u, v = gr.reduce(a:slice(first, last), op, { comm = comm })
       same(u, x, "operator", k, dtype, n)
       same(v, y, "operator", k, dtype, n)
+      local rows, columns = n % 500 + 1, among(1, 3)
+      local m, mask = data(rows * columns, dtype, round), gr.rand(rows * columns, { seed = round }):compare(">", 0.3)
+      if dtype:find "f" then m[among(1, rows * columns)] = 0 / 0 end
+      first, last = cut(rows, dtype)
+      local function part(of) return of:slice((first - 1) * columns + 1, last * columns) end
+      local missing = one_of { {}, { skipnan = true }, { mask = mask }, { skipnan = true, mask = mask } }
+      local own = missing.mask and part(mask)
+      x, y = gr.reduce(m, op, { axis = 1, rows = rows, skipnan = missing.skipnan, mask = missing.mask })
+      u, v = gr.reduce(part(m), op, { axis = 1, rows = math.max(last - first + 1, 1), skipnan = missing.skipnan,
+        mask = own or nil, comm = comm })
+      same(u, x, "operator by columns", k, dtype, rows, columns)
+      if y then same(v, y, "operator by columns", k, dtype, rows, columns) end
+      x, y = gr.reduce(m, op, { skipnan = missing.skipnan, mask = missing.mask })
+      u, v = gr.reduce(part(m), op, { skipnan = missing.skipnan, mask = own or nil, comm = comm })
+      same(u, x, "operator of some", k, dtype, rows, columns)
+      same(v, y, "operator of some", k, dtype, rows, columns)
     end
   end
 end

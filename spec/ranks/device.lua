@@ -147,5 +147,36 @@ local bytes = brought(counted.histogram, counted, { bins = 100, min = 0, max = 1
 assert(bytes <= 1024, "a histogram brings " .. bytes .. " bytes")
 bytes = brought(gr.bincount, (counted * 50):cast "u8", { comm = comm })
 assert(bytes <= 2 * leaf, "a bincount brings " .. bytes .. " bytes")
+
+-- Many counts stay on devices that can be joined; else hosts add them, and so where a rank has its samples there.
+local mpi = require "gpureduce.mpi"
+local join = comm.size == 1 or (mpi.nccl and mpi.nccl() and os.getenv "GPUREDUCE_DEVICE" ~= "pretend")
+  or (mpi.counts and not os.getenv "THREADS_APART")
+local function counts_alike(samples, whole, expected, ...)
+  local own = { comm = comm }
+  for key, value in pairs(...) do own[key] = value end
+  for _ = 1, 2 do
+    local h
+    bytes, h = brought(gr.histogram, samples, own)
+    assert(bytes <= 64 + expected, "a histogram brings " .. bytes .. " bytes, not " .. expected)
+    local all = whole:histogram(...)
+    assert(h.counts:bytes() == all.counts:bytes(), "many bins")
+    same(h.above, all.above, "above")
+    same(h.nan, all.nan, "nan")
+  end
+end
+local many = { bins = 20000, min = 0, max = 0.9 }
+local whole = gr.rand(300000, { seed = 9 })
+whole[77] = 0 / 0
+local range = parts(#whole, "f32")[2]
+local samples = whole:slice(range[1], range[2]):copy()
+counts_alike(samples, whole, join and 0 or 160024, many)
+-- One rank has no device: those that have bring their counts.
+if comm.rank == 0 then
+  gr.use "cpu"
+  samples = gr.array(samples:table(), "f32")
+  gr.use(os.getenv "GPUREDUCE_DEVICE")
+end
+counts_alike(samples, whole, comm.size == 1 and 0 or 160024, many)
 comm:barrier()
 if comm.rank == 0 then print(("ranks: %d, a device brings nodes and borders alone"):format(comm.size)) end

@@ -108,10 +108,6 @@ assert(not close and unlike:find "^gpureduce: ranks must call the same: rank 0 c
 
 -- What does not go together with it says what to write instead, which works: one number for the columns of all rows.
 local m = gr.arange(1, 12):matrix(4)
-expect("bad argument #2 to 'sum' (option 'comm': is not served together with 'exact': sum column by column, as in "
-  .. "m:column(k):sum { comm = comm, exact = true })", function()
-  return m:sum { comm = comm, axis = 1, exact = true }
-end)
 assert(m:column(2):sum { comm = comm, exact = true } == comm.size * m:column(2):sum())
 assert(m:column(2):median(with) == m:column(2):median())
 expect("bad argument #2 to 'count' (option 'comm': is not served together with 'op': reduce the mask, as in "
@@ -124,15 +120,24 @@ end)
 local room = gr.zeros(3, "f64")
 m:sum({ comm = comm, axis = 1 }):copy { into = room }
 assert(room[1] == comm.size * m:column(1):sum())
-expect("bad argument #2 to 'sum' (option 'comm': is not served together with 'skipnan': fill what is missing with "
-  .. "what changes nothing, of a sum gr.where(a:isnan(), 0, a))", function()
-  return m:sum { comm = comm, axis = 1, skipnan = true }
-end)
 local lone = comm.rank == 0 and m or gr.zeros(0)
 assert(lone:sum({ comm = comm, axis = 1 })[2] == m:column(2):sum())
 local holes = gr.array { 1, 0 / 0, 3, 4 }:matrix(2)
 local filled = gr.where(holes:isnan(), 0, holes):sum { comm = comm, axis = 1 }
 assert(filled[2] == comm.size * 4)
+-- Columns that go one by one: ranks without rows take part, and all fail where nothing is present.
+lone = comm.rank == 0 and holes or gr.zeros(0)
+assert(lone:sum({ comm = comm, axis = 1, skipnan = true })[2] == 4)
+assert(lone:sum({ comm = comm, axis = 1, skipnan = true, exact = true })[2] == 4)
+assert(comm.rank > 0 or holes:sum({ axis = 1, exact = true })[1] == 4)
+expect("gpureduce: option 'mask': no element is present: 'max' needs one", function()
+  return holes:max { comm = comm, axis = 1, mask = gr.zeros(4, "u8") }
+end)
+expect("gpureduce: ranks must call the same: rank 0 calls mean, column by column, rank 1 calls sum, column by column",
+  function() return gr[first and "mean" or "sum"](holes, { comm = comm, axis = 1, exact = true }) end)
+expect("gpureduce: ranks must call the same: rank 0 has 2 columns, rank 1 has 1", function()
+  return gr.array({ 1, 2, 3, 4 }):sum { comm = comm, axis = 1, rows = first and 2 or 4, exact = true }
+end)
 assert((filled / holes:isnan():lnot():sum({ comm = comm, axis = 1 }):cast "f64")[2] == 4)
 expect(("bad argument #3 to 'bcast' (rank 0 to %d expected, got 99)"):format(comm.size - 1), function()
   return comm:bcast(1, 99)

@@ -214,6 +214,19 @@ static int split(void *handle, int colour, int key, void **part, int *rank, int 
   return 0;
 }
 
+/* Devices that are this process's memory: joined unless THREADS_APART says that they are not. */
+static int join(void *handle, const uint8_t identity[GR_COMM_IDENTITY]) {
+  (void)identity;
+  count(0);
+  wait_for_all(((const member *)handle)->of);
+  return getenv("THREADS_APART") ? GR_COMM_APART : 0;
+}
+
+static int add_there(void *handle, void *stream, uint64_t *values, int64_t n) {
+  (void)stream;
+  return add(handle, values, n);
+}
+
 static void drop(void *handle) {
   member *m = handle;
   group *g = m->of;
@@ -254,8 +267,8 @@ static void *hold(void *of, int *number, int *size) {
 
 /* world(): as gpureduce.mpi's; how many share the group is counted by those who ask. */
 static int l_world(lua_State *L) {
-  static const gr_comm_table table = {GR_COMM_VERSION, gather,  gather_parts, exchange, add,
-                                      broadcast,       barrier, split,        drop,     words};
+  static const gr_comm_table table = {GR_COMM_VERSION, gather, gather_parts, exchange,  add,  broadcast,
+                                      barrier,         split,  join,         add_there, drop, words};
   lua_getfield(L, LUA_REGISTRYINDEX, GR_COMM_EXPORTS);
   const gr_comm_exports *exports = lua_touserdata(L, -1);
   if (!exports) return luaL_error(L, "the module gpureduce is not loaded");

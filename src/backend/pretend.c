@@ -6,6 +6,7 @@
 #include "src/backend/pretend.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -240,6 +241,12 @@ static gr_status pretend_lead(gr_queue *q, void *stream) {
   return pretend_before(q);
 }
 
+static gr_status pretend_lend(gr_queue *q, int (*f)(void *with, void *stream), void *with, int *code) {
+  if (pretend_before(q) != GR_OK) return GR_DEVICE;
+  *code = f(with, NULL);
+  return GR_OK;
+}
+
 static gr_status pretend_reduce(gr_queue *q, const gr_reduce_job *job, uint64_t *result) {
   if (pretend_before(q) != GR_OK) return GR_DEVICE;
   if (result) q->stats.syncs++;
@@ -324,6 +331,7 @@ static gr_backend pretend = {
     .zero = pretend_zero,
     .wait = pretend_wait,
     .lead = pretend_lead,
+    .lend = pretend_lend,
     .reduce = pretend_reduce,
     .explain = gr_cpu_do_explain,
     .exact = pretend_exact,
@@ -354,12 +362,14 @@ static void in_child(void) {
 
 static void read_limits(void) {
   const char *capacity = getenv("GPUREDUCE_PRETEND_CAPACITY"), *fail_at = getenv("GPUREDUCE_PRETEND_FAIL_AT");
+  const char *identity = getenv("GPUREDUCE_PRETEND_IDENTITY");
   const char *lose_at = getenv("GPUREDUCE_PRETEND_LOSE_AT"), *looks = getenv("GPUREDUCE_PRETEND_LOOKS");
   pthread_atfork(before_fork, in_parent, in_child);
   if (capacity) memory.capacity = (size_t)strtoull(capacity, NULL, 10);
   if (fail_at) memory.fail_at = strtoll(fail_at, NULL, 10);
   if (lose_at) memory.lose_at = strtoll(lose_at, NULL, 10);
   memory.fork_loses = getenv("GPUREDUCE_PRETEND_FORK") != NULL;
+  if (identity) snprintf((char *)pretend.identity, sizeof pretend.identity, "%s", identity);
   if (looks) memory.looks = strtoll(looks, NULL, 10);
 }
 

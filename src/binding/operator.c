@@ -258,18 +258,22 @@ static void read_shape(lua_State *L, call *q) {
 /* Of what lies over ranks. What is folded in order goes by the tree of a scan, of which ranks exchange no nodes. */
 static int push_ranks(lua_State *L, gr_context *c, gr_comm *comm, call *q) {
   uint64_t words[MOST];
+  gr_array *out[MOST];
   gr_queue *where = q->of.a->storage->queue;
-  const char *other = q->shape.rows       ? "rows' or 'axis"
-                      : q->shape.segments ? "segments"
-                      : q->has_at         ? "at"
-                      : q->missing.mask.a ? "mask"
-                      : q->missing.nan    ? "skipnan"
-                                          : NULL;
+  const char *other = q->shape.rows && q->shape.axis != 1      ? "rows"
+                      : q->shape.segments                      ? "segments"
+                      : q->has_at                              ? "at"
+                      : gr_l_has_option(L, q->options, "into") ? "into"
+                                                               : NULL;
   if (other) gr_l_refuse_with_comm(L, q->options, other);
   if (q->u->ordered) gr_l_argerror(L, q->options, "option 'comm': is not served by operators with commutative = false");
-  GR_TRY_RANKS(L, c, comm, q->first, gr_custom_ranks(c, q->u, &q->of, words));
-  for (int k = 0; k < q->results; k++) gr_l_push_element(L, q->dtype[k], &words[k]);
+  for (int k = 0; k < q->results && q->shape.rows; k++) out[k] = gr_l_push_array(L);
+  GR_TRY_RANKS(L, c, comm, q->first,
+               q->shape.rows ? gr_custom_ranks_each(c, q->u, q->shape, &q->missing, &q->of, out)
+                             : gr_custom_ranks(c, q->u, &q->missing, &q->of, words));
+  for (int k = 0; k < q->results && !q->shape.rows; k++) gr_l_push_element(L, q->dtype[k], &words[k]);
   gr_l_drop_elements(L, q->of);
+  gr_l_drop_elements(L, q->missing.mask);
   return q->later && !q->gather ? gr_l_later_values(L, c, q->results, where, "operator") : q->results;
 }
 
@@ -286,8 +290,8 @@ int gr_l_operator_reduce(lua_State *L, gr_custom *u, int first, int options) {
     read_shape(L, &q);
     q.has_at = gr_l_option_at(L, options, &q.shape, &q.at);
     q.later = gr_l_option_flag(L, options, "async");
-    q.missing = gr_l_option_missing(L, options, q.of.a);
     comm = gr_l_option_comm(L, options);
+    q.missing = (comm ? gr_l_option_missing_part : gr_l_option_missing)(L, options, q.of.a);
   }
   find_results(L, &q);
   if (comm) return push_ranks(L, c, comm, &q);

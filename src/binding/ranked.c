@@ -5,19 +5,18 @@
 #include "src/binding/rounding.h"
 #include "src/binding/values.h"
 #include "src/core/exact.h"
-
-static void check(lua_State *L, const gr_reduction *r, int options) {
-  if (!r->shape.rows) return;
-  if (r->shape.axis != 1) gr_l_refuse_with_comm(L, options, "rows");
-  if (r->exact) gr_l_refuse_with_comm(L, options, "exact");
-}
+#include "src/core/ranks/each.h"
 
 /* The arrays are made by the core: a rank without rows does not know how many columns there are. */
-static int push_columns(lua_State *L, gr_context *c, gr_comm *comm, const gr_reduction *r, int single, int kept) {
+static int push_columns(lua_State *L, gr_context *c, gr_comm *comm, const gr_reduction *r,
+                        const gr_partial_reduction *p, int options, int single, int kept) {
   const int two = r->op == GR_OP_minmax;
-  const gr_dtype t = single ? GR_F32 : gr_result_dtype(r->op, r->a->dtype);
+  const gr_dtype t = single ? GR_F32 : r->exact ? GR_F64 : gr_result_dtype(r->op, r->a->dtype);
+  const gr_partial of = {.a = {NULL, (gr_array *)(uintptr_t)r->a}, .b = {NULL, (gr_array *)(uintptr_t)r->b}};
+  const gr_partial_reduction all = {r->op, r->shape, of, r->ddof, r->exact, single, 0};
   gr_array *out[2] = {gr_l_push_array(L), two ? gr_l_push_array(L) : NULL};
-  GR_TRY_RANKS(L, c, comm, 1, gr_reduce_ranks(c, r->op, r->shape, r->a, r->b, r->ddof, t, out[0], out[1]));
+  if (p || r->exact) GR_TRY_RANKS(L, c, comm, options, gr_partial_ranks(c, p ? p : &all, t, out[0], out[1]));
+  else GR_TRY_RANKS(L, c, comm, 1, gr_reduce_ranks(c, r->op, r->shape, r->a, r->b, r->ddof, t, out[0], out[1]));
   for (int k = 0; k <= two && kept; k++) gr_l_keep_dimensions(out[k], kept);
   return 1 + two;
 }
@@ -27,8 +26,8 @@ int gr_l_push_ranks(lua_State *L, gr_context *c, gr_comm *comm, const gr_reducti
   gr_value x;
   double exact = 0;
   int rank = 0;
-  check(L, r, options);
-  if (r->shape.rows) return push_columns(L, c, comm, r, single, kept);
+  if (r->shape.rows && r->shape.axis != 1) gr_l_refuse_with_comm(L, options, "rows");
+  if (r->shape.rows) return push_columns(L, c, comm, r, p, options, single, kept);
   if (p) {
     GR_TRY_RANKS(L, c, comm, options, gr_partial_all(c, p, &x));
   } else if (r->exact) {

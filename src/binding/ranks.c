@@ -81,7 +81,6 @@ static const struct {
     {"kernel", "kernels by name are of one process"},
     {"skipnan", "fill what is missing with what changes nothing, of a sum gr.where(a:isnan(), 0, a)"},
     {"mask", "fill what is missing with what changes nothing, of a sum gr.where(mask, a, 0)"},
-    {"exact", "sum column by column, as in m:column(k):sum { comm = comm, exact = true }"},
     {"weights", "weighted quantiles are of one process: comm:gather brings the arrays together"},
     {"shape", "the file's shape is that of all parts together"},
 };

@@ -115,8 +115,7 @@ static int options_of(gr_op op) {
 
 /* {comm = comm}: the whole of what lies over its ranks, or the columns of a matrix of which each rank has some rows. */
 static void read_comm(lua_State *L, gr_call *q) {
-  const int never = HAS_segments | HAS_into | HAS_at | HAS_op | HAS_value, columns = HAS_skipnan | HAS_mask;
-  const char *other = given(q, q->shape.rows ? never | columns : never);
+  const char *other = given(q, HAS_segments | HAS_into | HAS_at | HAS_op | HAS_value);
   q->comm = gr_l_option_comm(L, q->options);
   if (q->comm && other) gr_l_refuse_with_comm(L, q->options, other);
 }

@@ -79,6 +79,7 @@ struct gr_backend {
   char name[16];        /* "cpu", "cuda:0", "pretend" */
   char description[96]; /* the device's own name */
   int separate;         /* has memory of its own; else device pointers are host pointers */
+  uint8_t identity[16]; /* no other device has it, in any process; all zeros: others cannot work with this one */
   int even;             /* its histograms compute even edges themselves for every dtype (else for all but i64) */
 
   /* Memory of the device, 256-byte aligned and padded to whole 256 bytes. NULL when refused. Thread-safe. */
@@ -103,6 +104,12 @@ struct gr_backend {
   gr_status (*follow)(gr_queue *, void *stream);
   gr_status (*lead)(gr_queue *, void *stream);
   gr_status (*adopt)(gr_queue *, void *stream);
+
+  /*
+  ** f adds work of others to that of the queue, in its order: with the device current, and with its stream (NULL where
+  ** a device has none). code is what f returns. NULL: a device that nobody else works on.
+  */
+  gr_status (*lend)(gr_queue *, int (*f)(void *with, void *stream), void *with, int *code);
 
   /*
   ** result == NULL: results go to job->out (device memory), in queue order. Else count is 1: job->out, out2 and

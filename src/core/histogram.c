@@ -9,6 +9,7 @@
 #include "src/core/exact.h"
 #include "src/core/later.h"
 #include "src/core/ops.h"
+#include "src/core/ranks/add.h"
 #include "src/core/ranks/meet.h"
 
 #define TWO_63 9223372036854775808.0
@@ -228,13 +229,6 @@ static gr_status describe(const gr_array *a, const gr_binning *b, const gr_made_
   return status == GR_OK && !fed ? gr_array_read(a, side, &job->a) : status;
 }
 
-/* Counts, or sums of integers, of all ranks: in the host's memory. */
-static gr_status add_counts(gr_context *c, gr_array *counts, gr_status mine) {
-  gr_vec v = {0};
-  if (mine == GR_OK) mine = gr_array_write(counts, GR_HOST, 0, &v);
-  return gr_ranks_add(c, (uint64_t *)(uintptr_t)v.data, counts->n, mine);
-}
-
 /*
 ** Sums of float weights over ranks: each is an integer of 128 bits, and goes as four of 32, whose sums are put together
 ** again; then it is rounded, as one process would have done.
@@ -376,7 +370,7 @@ gr_status gr_histogram(gr_context *c, gr_reduced of, const gr_binning *given, gr
   if (met && floats) status = gr_ranks_agree(c, status); /* the largest weight of all comes next */
   if (status != GR_OK) gr_later_shut(c);
   if (status == GR_OK) status = run_any(c, of, b, &job, counts);
-  if (met && !floats) status = add_counts(c, counts, status);
+  if (met && !floats) status = gr_ranks_add_array(c, counts, status);
   gr_array_release(&made.limits);
   gr_array_release(&ranged);
   gr_made_drop(&weights);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "src/binding/comm.h"
+#include "src/mpi/nccl.h"
 #include "include/gpureduce_mpi.h"
 
 #if defined(__GNUC__)
@@ -32,6 +33,8 @@ typedef struct communicator {
   copy *copy;
   int rank, size;
   int *counts, *places; /* of each rank, for MPI_Allgatherv */
+  gr_nccl_card *cards;  /* of each rank */
+  void *joined;         /* NCCL's communicator of the ranks' devices, which stays as MPI's does */
 } communicator;
 
 static int at_most(int64_t left) { return left < PIECE ? (int)left : PIECE; }
@@ -135,6 +138,17 @@ static int add(void *handle, uint64_t *values, int64_t count) {
   return code;
 }
 
+static int join(void *handle, const uint8_t identity[GR_COMM_IDENTITY]) {
+  communicator *h = handle;
+  MPI_Comm comm;
+  const int code = look(h, &comm);
+  return code != MPI_SUCCESS ? code : gr_nccl_join(comm, identity, h->cards, &h->joined);
+}
+
+static int add_there(void *handle, void *stream, uint64_t *values, int64_t count) {
+  return gr_nccl_add(((communicator *)handle)->joined, stream, values, count);
+}
+
 static int barrier(void *handle) {
   MPI_Comm comm;
   const int code = look(handle, &comm);
@@ -146,6 +160,10 @@ static void words(int code, char *text, size_t room) {
   int length = 0;
   if (code == OVER || code == FREED) {
     snprintf(text, room, "MPI: %s", code == OVER ? "it has been finalized" : "the program has freed the communicator");
+    return;
+  }
+  if (gr_nccl_words(code)) {
+    snprintf(text, room, "NCCL: %s", gr_nccl_words(code));
     return;
   }
   if (MPI_Error_string(code, own, &length) != MPI_SUCCESS) length = 0;
@@ -160,6 +178,7 @@ static void let_go(copy *c) {
 static void forget(communicator *h) {
   let_go(h->copy);
   free(h->counts);
+  free(h->cards);
   free(h);
 }
 
@@ -173,7 +192,8 @@ static communicator *hold(MPI_Comm comm) {
   MPI_Comm_size(comm, &h->size);
   MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
   h->counts = malloc((size_t)h->size * 2 * sizeof *h->counts);
-  if (!h->counts) return free(h), NULL;
+  h->cards = malloc((size_t)h->size * sizeof *h->cards);
+  if (!h->counts || !h->cards) return free(h->counts), free(h->cards), free(h), NULL;
   h->places = h->counts + h->size;
   return h;
 }
@@ -191,8 +211,8 @@ static int split(void *handle, int colour, int key, void **part, int *rank, int 
   return MPI_SUCCESS;
 }
 
-static const gr_comm_table by_mpi = {GR_COMM_VERSION, gather,  gather_parts, exchange, add,
-                                     broadcast,       barrier, split,        drop,     words};
+static const gr_comm_table by_mpi = {GR_COMM_VERSION, gather, gather_parts, exchange,  add,  broadcast,
+                                     barrier,         split,  join,         add_there, drop, words};
 
 /* ---- the process ---- */
 
@@ -299,6 +319,16 @@ static int l_world(lua_State *L) {
   return e->push(L, &by_mpi, hold_world, NULL);
 }
 
+/* mpi.nccl(): the version of NCCL that devices add by, as 22803; or nil, and why there is none. */
+static int l_nccl(lua_State *L) {
+  const char *why;
+  const int version = gr_nccl_version(&why);
+  if (version) return lua_pushinteger(L, version), 1;
+  lua_pushnil(L);
+  lua_pushstring(L, why);
+  return 2;
+}
+
 /* ---- for hosts, of their own communicators ---- */
 
 /* Where a communicator of the host's has its copy, as an attribute. */
@@ -383,7 +413,7 @@ static const gpureduce_mpi for_hosts = {sizeof(gpureduce_mpi), GPUREDUCE_MPI_MAJ
 
 EXPORT int luaopen_gpureduce_mpi(lua_State *L);
 int luaopen_gpureduce_mpi(lua_State *L) {
-  static const luaL_Reg functions[] = {{"world", l_world}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"world", l_world}, {"nccl", l_nccl}, {NULL, NULL}};
   lua_getglobal(L, "require");
   lua_pushliteral(L, "gpureduce");
   lua_call(L, 1, 0);

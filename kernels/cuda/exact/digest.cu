@@ -21,7 +21,7 @@ __global__ void __launch_bounds__(gr_exact_tuning::digest_threads)
   uint64_t sum[2] = {0, 0};
   if (threadIdx.x < 2) total[threadIdx.x] = 0;
   __syncthreads();
-#pragma unroll 4
+#pragma unroll(gr_exact_tuning::digest_unrolled)
   for (int64_t k = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; k < words; k += step)
     gr_digest_add(sum, k < whole ? ((const uint64_t *)a.data)[k] : gr_digest_word(&a, q.job.n, q.size, k), (uint64_t)k);
   for (int h = 16; h > 0; h /= 2)

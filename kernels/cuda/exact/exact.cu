@@ -177,7 +177,7 @@ static __device__ __forceinline__ void gr_fold_bins(const gr_exact_args &q, unsi
   uint64_t *total = (uint64_t *)(carry + 2 * B::rows);
   for (int r = threadIdx.x; r < 2 * B::rows; r += blockDim.x) {
     uint64_t S = (uint64_t)carry[r] << 32;
-#pragma unroll 8
+#pragma unroll(gr_exact_tuning::fold_unrolled)
     for (int k = 0; k < columns; k++) S += bins[r * columns + ((r >> stagger) + k & (columns - 1))];
     total[r] = S;
   }
@@ -342,7 +342,8 @@ __global__ void __launch_bounds__(gr_bins<wide, dot>::threads, gr_bins<wide, dot
 
   /* Bins are cleared while the first words come. */
   int64_t tile = (int64_t)flight * B::threads, whole = words / tile;
-  if (4 * whole <= 3 * blocks) whole = 0; /* rather a word for each thread than nothing for some blocks */
+  if (gr_exact_tuning::tiles_share * whole <= gr_exact_tuning::blocks_share * blocks)
+    whole = 0; /* rather a word for each thread than nothing for some blocks */
   uint4 wx[flight], wy[flight];
   auto load_tile = [&](int64_t t) {
 #pragma unroll

@@ -179,7 +179,8 @@ constexpr gr_dtype gr_bits_dtype = size == 1 ? GR_U8 : size == 2 ? GR_U16 : size
 template <int size, int W, bool apart>
 static __device__ __forceinline__ gr_state<W> gr_operator_leaf(const char *p, int64_t stride, int64_t k, int64_t n,
                                                                int lane, const gr_reduce_args &q) {
-  constexpr int each = 16 / size, row = GR_LANES(size), rows = GR_LEAF_ROWS(size), leaf = GR_LEAF(size), batch = 4;
+  constexpr int each = 16 / size, row = GR_LANES(size), rows = GR_LEAF_ROWS(size), leaf = GR_LEAF(size);
+  constexpr int batch = gr_formula_tuning::operator_rows;
   gr_state<W> v[each] = {};
   const int count = (int)min((int64_t)leaf, n - k);
   int64_t place = k + lane * each;
@@ -291,11 +292,8 @@ static __device__ __forceinline__ void gr_operator_vector(const gr_reduce_args &
     gr_mailbox_put(q.done + i, s.w[i] | (uint64_t)(i + 1 < W ? s.w[i + 1 < W ? i + 1 : i] : 0) << 32, q.ticket);
 }
 
-/* Lanes' states and four rows of words, with room for what steps need. */
-constexpr int gr_operator_registers(int size, int words) { return 16 / size * words <= 8 ? 64 : 128; }
-
 #define GR_OPERATOR(size, W, how, apart)                                                           \
-  extern "C" __global__ void __maxnreg__(gr_operator_registers(size, W))                           \
+  extern "C" __global__ void __maxnreg__(gr_formula_tuning::operator_registers(size, W))           \
       gr_operator_##how##_##size##_##W(const __grid_constant__ gr_reduce_args q) {                 \
     gr_operator_vector<size, W, apart>(q);                                                         \
   }

@@ -5,14 +5,15 @@
 */
 #include "kernels/cuda/histogram/histogram.cuh"
 
+#define GR_HIST_BOUNDS __launch_bounds__(gr_histogram_tuning::large_threads, gr_histogram_tuning::large_blocks)
 #define GR_BLOCKS(way, s, type, in_f32, swizzled)                                                          \
-  extern "C" __global__ void __launch_bounds__(gr_histogram_tuning::large_threads, 1)                     \
+  extern "C" __global__ void GR_HIST_BOUNDS                                                                \
       gr_histogram_##way##_##s(const __grid_constant__ gr_hist a) {                                       \
     gr_hist_in_blocks<type, gr_quick_even<in_f32>, gr_shared_sink<false, swizzled>, false, true>(a);      \
   }
 #define GR_WIDER(s, type)                                                                                  \
   GR_BLOCKS(1, s, type, false, false)                                                                     \
-  extern "C" __global__ void __launch_bounds__(gr_histogram_tuning::large_threads, 1)                     \
+  extern "C" __global__ void GR_HIST_BOUNDS                                                                \
       gr_histogram_2_##s(const __grid_constant__ gr_hist a) {                                             \
     gr_hist_in_blocks<type, gr_quick_table, gr_shared_sink<false, false>, true, true>(a);                 \
   }

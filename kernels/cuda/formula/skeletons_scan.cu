@@ -10,11 +10,11 @@ template <class S> struct gr_scan_of_formula : S {
 };
 
 #define GR_SCANS(what, s, ...)                                                                            \
-  extern "C" __global__ void __launch_bounds__(GR_SCAN_WRITERS * 32, 4)                                   \
+  extern "C" __global__ void __launch_bounds__(Tuning::writers * 32, Tuning::short_blocks)                \
       gr_scan_short_##what##_##s(const __grid_constant__ gr_scan q) {                                     \
     gr_scan_tile<gr_scan_of_formula<__VA_ARGS__>>(q);                                                     \
   }                                                                                                       \
-  extern "C" __global__ void __launch_bounds__(GR_SCAN_THREADS, 2)                                        \
+  extern "C" __global__ void __launch_bounds__(GR_SCAN_THREADS, Tuning::ring_blocks)                      \
       gr_scan_long_##what##_##s(const __grid_constant__ gr_scan q) {                                      \
     gr_scan_tiles<gr_scan_of_formula<__VA_ARGS__>>(q);                                                    \
   }

@@ -40,8 +40,9 @@ static __device__ __forceinline__ void gr_formula_store(const gr_store_args &q) 
   }
 }
 
-#define GR_STORE(size)                                                                                        \
-  extern "C" __global__ void __maxnreg__(64) gr_formula_store_##size(const __grid_constant__ gr_store_args q) { \
-    gr_formula_store<size>(q);                                                                                \
+#define GR_STORE(size)                                                        \
+  extern "C" __global__ void __maxnreg__(gr_formula_tuning::store_registers)  \
+      gr_formula_store_##size(const __grid_constant__ gr_store_args q) {      \
+    gr_formula_store<size>(q);                                                \
   }
 GR_STORE(1) GR_STORE(2) GR_STORE(4) GR_STORE(8)

@@ -3,9 +3,7 @@
 #define GR_CUDA_FORMULA_STORE_H
 
 #include <stdint.h>
-
-#define GR_STORE_THREADS 256
-#define GR_STORE_ROWS 4 /* of 512 bytes, of a warp */
+#include "kernels/cuda/formula/tuning.h"
 
 /* Elements 0 .. n - 1 to out, `stride` bytes apart. aligned: they follow each other from a multiple of 16 bytes on. */
 typedef struct gr_store_args {

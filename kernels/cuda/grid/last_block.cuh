@@ -2,6 +2,8 @@
 #ifndef GR_CUDA_GRID_LAST_BLOCK_CUH
 #define GR_CUDA_GRID_LAST_BLOCK_CUH
 
+#include "kernels/cuda/grid/tuning.h"
+
 /* Whether this thread is the last of so many to call it; the counter then goes back to zero by itself. */
 static __device__ __forceinline__ bool gr_arrives_last(unsigned *counter, unsigned count) {
   unsigned before;
@@ -29,7 +31,7 @@ static __device__ __forceinline__ bool gr_last_block(unsigned *counter, unsigned
 ** 2^batch_log2 partials in its registers at once.
 */
 struct gr_team_of_block {
-  static constexpr int batch_log2 = 3;
+  static constexpr int batch_log2 = gr_grid_tuning::block_batch_log2;
   static __device__ __forceinline__ int thread() { return (int)threadIdx.x; }
   static __device__ __forceinline__ int threads() { return (int)blockDim.x; }
   static __device__ __forceinline__ bool is_last(unsigned *counter, unsigned blocks) {
@@ -37,7 +39,7 @@ struct gr_team_of_block {
   }
 };
 struct gr_team_of_warp {
-  static constexpr int batch_log2 = 2; /* 3 would spill in a kernel that fills its multiprocessor */
+  static constexpr int batch_log2 = gr_grid_tuning::warp_batch_log2;
   static __device__ __forceinline__ int thread() { return (int)threadIdx.x & 31; }
   static __device__ __forceinline__ int threads() { return 32; }
   static __device__ __forceinline__ bool is_last(unsigned *counter, unsigned blocks) {

@@ -2,6 +2,8 @@
 #include "kernels/cuda/histogram/histogram.cuh"
 
 using Tuning = gr_histogram_tuning;
+/* Bytes of a block in shared memory beside the counters: what is the system's, and what kernels declare. */
+constexpr int BESIDE = 2048;
 
 cudaError_t gr_hist_values(const gr_hist_plan *p, cudaStream_t stream) {
   if (!p->args.packed)
@@ -216,7 +218,8 @@ static void plan(const gr_histogram_job *job, const gr_cuda_chip *chip, int crow
   h->counts = job->counts;
   h->tails = job->tails;
   int64_t table = p->way != GR_HIST_TABLE || size < 4 ? 0 : size == 4 ? 2 * GR_CELLS : GR_CELLS;
-  int64_t room = ((chip->shared_optin - 2048) / 4 - 2 * GR_HIST_SPARE - table) & ~1, per_block = 2, units;
+  int64_t room = ((chip->shared_optin - BESIDE) / 4 - 2 * GR_HIST_SPARE - table) & ~1;
+  int64_t per_block = Tuning::small_blocks, units;
   choose_counters(job, p, size, room);
   int wide = h->words < h->part_bins, plain = !p->global && !h->packed && !wide && h->parts == 1;
   int has_rows = !p->global && (h->packed || (!h->by_value && job->bins > GR_HIST_FEW));
@@ -224,9 +227,9 @@ static void plan(const gr_histogram_job *job, const gr_cuda_chip *chip, int crow
   if (!p->global) copy_counters(job, p, size, table, INT64_MAX);
   /* One large block a multiprocessor where it needs the room, or the rows of many small ones would cost more. */
   if (!p->global &&
-      (2 * (p->shared + 2048) > (size_t)chip->shared_optin || (has_rows && job->n >= Tuning::large_rows_from) ||
-       (h->by_value && job->n >= Tuning::large_values_from)))
-    p->threads = Tuning::large_threads, per_block = 1;
+      (Tuning::small_blocks * (p->shared + BESIDE) > (size_t)chip->shared_optin ||
+       (has_rows && job->n >= Tuning::large_rows_from) || (h->by_value && job->n >= Tuning::large_values_from)))
+    p->threads = Tuning::large_threads, per_block = Tuning::large_blocks;
   int loads = p->global ? Tuning::global_loads : crowded && !has_rows ? Tuning::crowded_loads : Tuning::loads;
   units = (h->contiguous ? h->vectors / loads : job->n / Tuning::strided_loads) / p->threads;
   units = at_most(at_least(units, 1), at_least(chip->sms * per_block / h->parts, 1));

@@ -11,7 +11,8 @@
 #include "kernels/cuda/formula/start.cuh"
 #include "kernels/cuda/grid/dependent_launch.cuh"
 
-#define GR_HIST_FEW 500    /* bins that fit the counter area, tails beside them */
+constexpr int GR_HIST_FEW = gr_histogram_tuning::few_bins;
+static_assert((GR_HIST_FEW + 3) * 8 <= GR_COUNTER_BYTES - GR_PARTIAL_BYTES, "the counter area has tails beside bins");
 
 /* ---- where results go ---- */
 
@@ -271,7 +272,7 @@ template <class Sink> static __device__ void gr_hist_finish_row(const gr_hist &a
                     2 * q + 1 < sink.limit ? gr_copies(a, 2 * q + 1) : 0);
   } else {
     uint32_t own = sink.limit / 2;
-#pragma unroll 4
+#pragma unroll(gr_histogram_tuning::row_words)
     for (uint32_t q = from; q < own; q += blockDim.x) {
       uint32_t at = gr_swizzle(8 * q, a.swizzle) / 4, low = all[at], high = all[at ^ 1];
       gr_write_pair(row, whole, q, Sink::wide ? low % GR_HIGH : low, Sink::wide ? high % GR_HIGH : high);
@@ -387,7 +388,7 @@ static __device__ __forceinline__ void gr_hist_in_global(const gr_hist &a) {
 }
 
 template <typename T, class Quick, class Sink, bool has_table>
-static __global__ void __launch_bounds__(gr_histogram_tuning::large_threads, 1)
+static __global__ void __launch_bounds__(gr_histogram_tuning::large_threads, gr_histogram_tuning::large_blocks)
     gr_hist_blocks(const __grid_constant__ gr_hist a) {
   gr_hist_in_blocks<T, Quick, Sink, has_table, false>(a);
 }

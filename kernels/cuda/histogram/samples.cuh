@@ -216,7 +216,7 @@ static __device__ __forceinline__ void gr_count_formula(const gr_hist &a, const 
 */
 template <typename T, class Quick, int deep, bool formula = false, class Sink, class Ready>
 static __device__ __forceinline__ void gr_count_all(const gr_hist &a, const uint32_t *table, Sink &sink, Ready ready) {
-  const bool pieces = sizeof(T) <= 2;
+  constexpr bool pieces = gr_histogram_tuning::pieces<(int)sizeof(T)>;
   uint32_t threads = blockDim.x;
   uint32_t unit = blockIdx.x / (uint32_t)a.parts, units = gridDim.x / (uint32_t)a.parts;
   uint32_t apart = threads * (Sink::spreads && !pieces ? units : 1) * 16;

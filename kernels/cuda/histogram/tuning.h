@@ -9,46 +9,91 @@
 
 struct gr_histogram_tuning {
   /* ---- what is counted, and where ---- */
-  static constexpr int most_parts = 8;          /* of the bins, for blocks to share out; more: L2, i32 10^6 bins 404 */
-  static constexpr int64_t sparse_bins = 16384; /* with more, and fewer samples than so many a bin: L2 */
+
+  /* Parts of the bins that blocks share out, at most; more bins are counted in L2. i32: in parts 450000 bins 887, in L2
+     10^6 bins 404. */
+  static constexpr int most_parts = 8;
+  /* With more than so many bins, and fewer than so many samples a bin, counters are in L2. 2^20 samples in 200000 bins
+     take 14 to 23 us there, and in 100000 bins by rows of blocks 35. How many bins there must be is not measured. */
+  static constexpr int64_t sparse_bins = 16384;
   static constexpr int64_t sparse_samples(bool in_parts) { return in_parts ? 8 : 16; }
-  /* So many 16-bit samples in more than so many bins are counted by value: f16 4096 bins 1073 -> 3030. */
+  /* So many 16-bit samples in more than so many bins are counted by value: f16 4096 bins 1073 -> 3030. Where the limits
+     lie is not measured. */
   static constexpr int64_t values_from = 1 << 26, values_bins = 512;
-  /* Of the cache in front of L2, powers of two: at most, at least, and one for so many samples of a block. */
+  /* Bins up to which blocks hand over to the counter area, which has no room for more: 2^10 samples then took 5 us, and
+     7 with rows of blocks and a launch that adds them up. */
+  static constexpr int few_bins = 500;
+  /* Slots of the cache in front of L2, powers of two: at most, at least, and one for so many samples of a block.
+     Constant samples in 10^6 bins 2880, uniform ones 404; the numbers are not measured apart. */
   static constexpr int64_t most_slots = 8192, least_slots = 256, slot_samples = 2;
-  static constexpr int table_cells = 4096;      /* of uneven edges: 256 f32 bins 2163 -> 3637 */
-  static constexpr int hot_values = 4;          /* counted in registers: f16 with half zeros 815 -> 1900 */
-  /* Words for the copies of counters: of a block at most, and one for so many samples: u8 2^10 0.99 -> 0.85 us. */
+  /* Cells of the table over uneven edges, each with the edge inside of it: f32 256 bins 2163 -> 3637. Other numbers of
+     cells are not measured. */
+  static constexpr int table_cells = 4096;
+  /* Values that are counted in registers, as they fill counters of 16 bits: f16 with half zeros 815 -> 1900. Other
+     numbers are not measured. */
+  static constexpr int hot_values = 4;
+  /* Words for the copies of counters, by the size of a sample: of a block at most, which is not measured; and one for
+     so many samples: u8 2^10 0.99 -> 0.85 us. */
   static constexpr int64_t copies_words(int size) { return size == 2 ? 16384 : 8192; }
   static constexpr int64_t copies_samples = 16;
   /* How near an edge, in bins, an estimate in f32 may be. Where doubles are half as fast as floats they decide
-     whatever f32 does not exactly, if there is the time: f32 4096 bins of [0, 1.7) 3921 -> 4283. */
+     whatever f32 does not exactly, if there is the time: f32 4096 bins of [0, 1.7) 3921 -> 4283. Elsewhere: not
+     measured. */
   static constexpr double unsure(int major, int minor, int size) {
     return minor == 0 && major >= 8 && major <= 10 && size == 4 ? 0 : 0.002;
   }
 
   /* ---- blocks ---- */
-  static constexpr int small_threads = 512, large_threads = 1024; /* two small blocks of a multiprocessor, or a large */
-  static constexpr int64_t large_rows_from = 1 << 22;   /* samples from which on rows of small blocks cost more: i32 */
-  static constexpr int64_t large_values_from = 1 << 24; /* 4096 bins 4138 -> 4184; the same by value */
-  static constexpr int64_t alone_bytes = 1 << 17; /* up to so many samples in up to so many bins go to one block: i32 */
-  static constexpr int64_t alone_bins = 8192;     /* 4096 bins of 2^14 3.7 -> 1.65 us */
-  static constexpr int loads = 4, crowded_loads = 16; /* of a thread before there is another block; where launches */
-  static constexpr int strided_loads = 8;             /* overlap i32 2^22 7.2 -> 5.4 us. Elements that are strided. */
-  /* Words of a thread in flight, as registers allow: two counters a word 2 3746, 3 3435, 4 2707. */
+
+  /* Threads of a block, and blocks of a multiprocessor: two small blocks, or a large one, where it needs the room or
+     the rows of many small ones cost more: i32 4096 bins 4138 -> 4184, 16384 bins 4045 -> 4119. */
+  static constexpr int small_threads = 512, small_blocks = 2, large_threads = 1024, large_blocks = 1;
+  /* Samples from which on they do cost more, and by value: where the limits lie is not measured. */
+  static constexpr int64_t large_rows_from = 1 << 22, large_values_from = 1 << 24;
+  /* Up to so many bytes of samples in up to so many bins go to one block: i32 4096 bins of 2^14 3.7 -> 1.65 us, of 2^15
+     3.73 -> 1.72. How many bins there may be is not measured. */
+  static constexpr int64_t alone_bytes = 1 << 17, alone_bins = 8192;
+  /* Loads of a thread before there is another block: with 2 and 1 i32 2^20 3.25 -> 5.12 and 5.42 us. */
+  static constexpr int loads = 4;
+  /* The same where launches overlap: by 4 -> by 16, i32 2^20 3.25 -> 2.40 us, 2^22 7.2 -> 5.4; by 8 2.70. */
+  static constexpr int crowded_loads = 16;
+  /* The same of strided samples, which are loaded one by one: not measured. */
+  static constexpr int strided_loads = 8;
+  /* Whether a unit of blocks has one piece of the samples, which ends evenly, and not turns, which read faster: u8
+     67.9 -> 66.8 us, but of 4 bytes 57000 bins 4053 -> 3874. */
+  template <int size> static constexpr bool pieces = size <= 2;
+  /* Words of a thread in flight. Two counters a word: 1 3464, 2 3746, 3 3435, 4 2707, which spills. The others, as
+     registers allow: not measured. */
   template <bool wide, int size, bool has_table>
   static constexpr int loads_ahead = wide ? 2 : size == 2 || has_table ? 3 : 4;
-  static constexpr int global_threads = 512, global_blocks = 2; /* counters in L2... */
-  static constexpr int global_loads = 1;                        /* ...where all multiprocessors ask it for additions */
-  static constexpr int clear_threads = 512;
+  /* Words of a block's row that a thread writes at a time: not measured apart. */
+  static constexpr int row_words = 4;
+
+  /* ---- counters in L2 ---- */
+
+  /* Threads of a block, blocks of a multiprocessor, and words of a thread in flight: not measured. */
+  static constexpr int global_threads = 512, global_blocks = 2;
   template <int size> static constexpr int global_loads_ahead = size == 4 ? 4 : 3;
+  /* Loads of a thread before there is another block: few, since all multiprocessors ask L2 for additions. With the
+     cache as large as its samples need, 3 x 10^5 skewed f32 in 65000, 100000, 200000 bins 37.6, 40.3, 43.6 -> 8.7, 8.8,
+     9.0 us, where 9 blocks had them all. */
+  static constexpr int global_loads = 1;
+  /* Threads of a block that clears counts: not measured. */
+  static constexpr int clear_threads = 512;
 
   /* ---- the sum of blocks' rows ---- */
-  static constexpr int merge_warps = 16, merge_loads = 9; /* all rows at once, if there is one a multiprocessor */
+
+  /* Warps of a block, and rows that each loads together: so all rows at once, if there is one a multiprocessor of 132.
+     Other numbers are not measured. */
+  static constexpr int merge_warps = 16, merge_loads = 9;
 
   /* ---- weighted ---- */
-  static constexpr int weights_threads = 256, weights_loads = 4, weights_blocks = 8; /* of a multiprocessor */
-  static constexpr int weights_shared_sums = 4000; /* in 48 KB: up to 3000 bins 570..620 GB/s, 65536 230 */
+
+  /* Threads of a block, samples of a thread in flight, and blocks of a multiprocessor: not measured. */
+  static constexpr int weights_threads = 256, weights_loads = 4, weights_blocks = 8;
+  /* Sums that fit 48 KB of shared memory; with more bins they are added up in L2: up to 3000 bins 570..620 GB/s of
+     samples and weights, 65536 bins 230. */
+  static constexpr int weights_shared_sums = 4000;
 };
 
 #endif

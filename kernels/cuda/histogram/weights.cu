@@ -141,7 +141,7 @@ static __global__ void __launch_bounds__(THREADS) weigh(const __grid_constant__ 
     __syncthreads();
   }
   for (int64_t first = warp; first < q.n; first += threads * DEEP) {
-    uint64_t sample[DEEP] = {0, 0, 0, 0}, weight[DEEP] = {0, 0, 0, 0};
+    uint64_t sample[DEEP] = {}, weight[DEEP] = {};
     int64_t k = first + lane;
     int count = k < q.n ? (int)min((int64_t)DEEP, (q.n - 1 - k) / threads + 1) : 0;
     load(sample, q.a + k * q.a_stride, threads * q.a_stride, a_size, count);

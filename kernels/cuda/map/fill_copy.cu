@@ -48,7 +48,7 @@ template <typename T>
 static __global__ void __launch_bounds__(THREADS)
 copy_strided(const char *a, int64_t a_stride, char *out, int64_t out_stride, int64_t n) {
   int64_t step = gridDim.x * (int64_t)THREADS;
-#pragma unroll 4
+#pragma unroll(gr_map_tuning::strided_unrolled)
   for (int64_t k = blockIdx.x * (int64_t)THREADS + threadIdx.x; k < n; k += step)
     *(T *)(out + k * out_stride) = *(const T *)(a + k * a_stride);
 }

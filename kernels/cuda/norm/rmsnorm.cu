@@ -57,7 +57,7 @@ static __global__ void __launch_bounds__(Tuning::rows_warps * 32, Tuning::rows_b
     for (int i = 0; i < sets; i++) {
       double s[C], folded;
       start_squares<D>(s);
-#pragma unroll 2
+#pragma unroll(Tuning::rows_unrolled)
       for (int k = 0; k < words; k++)
         if (t + k * threads < all) add_squares<D>(s, mine[(i * words + k) * 32]);
       folded = fold_squares<D>(s, threads, lane);
@@ -71,7 +71,7 @@ static __global__ void __launch_bounds__(Tuning::rows_warps * 32, Tuning::rows_b
     double w[C] = {};
     bool present = t + k * threads < all;
     if (q.w && present) widen_word<D>(w, __ldg((const uint4 *)q.w + k * threads + t));
-#pragma unroll 2
+#pragma unroll(Tuning::rows_unrolled)
     for (int i = 0; i < sets; i++) {
       int keeper = fixed ? i % together * (threads / together) + i / together : i;
       double own = __shfl_sync(~0u, r, lane - t + keeper);
@@ -107,14 +107,14 @@ static __global__ void __launch_bounds__(Tuning::pieces_warps * 32, Tuning::piec
   gr_copies_wait();
   if (!alone) gr_await_earlier(); /* sums are published */
   start_squares<D>(s);
-#pragma unroll 2
+#pragma unroll(Tuning::pieces_unrolled)
   for (int k = 0; k < present; k++) add_squares<D>(s, mine[k * 32]);
   double folded = fold_squares<D>(s, 32, lane);
   double r = factor_of(q, sum_of_row<D, alone>(folded, lane, warp, pieces, partials, tag));
   if (alone) gr_await_earlier();
   const uint4 *weights = (const uint4 *)(q.w + offset);
   uint4 *to = (uint4 *)(q.out + row * q.out_step + offset);
-#pragma unroll 2
+#pragma unroll(Tuning::pieces_unrolled)
   for (int k = 0; k < present; k++) {
     double w[per_word<D>] = {};
     if (q.w) widen_word<D>(w, __ldg(weights + k * 32));
@@ -131,7 +131,7 @@ static __global__ void __launch_bounds__(Tuning::scale_threads)
   gr_await_earlier();
   gr_let_next_start();
   double r = factor_of(q, q.sums[row]);
-#pragma unroll 4
+#pragma unroll(Tuning::scale_unrolled)
   for (k += threadIdx.x; k < end; k += Tuning::scale_threads) {
     double v = gr_to_f64<D>(*(const gr_type<D> *)(q.x + row * q.x_step + k * q.x_stride)) * r;
     if (q.w) v *= gr_to_f64<D>(*(const gr_type<D> *)(q.w + k * q.w_stride));
@@ -257,7 +257,7 @@ static cudaError_t start_loose(const rmsnorm_args *q, const rmsnorm_plan &how, c
     if (p.pieces == 1) kernel = (const void *)rmsnorm_loose<D, OF_BLOCK>;
     return launch(kernel, args, count, how.warps, (size_t)how.warps * p.stage * 16, run);
   }
-  while (p.threads > 1 && p.threads * 8 >= bytes) p.threads /= 2;
+  while (p.threads > 1 && p.threads * Tuning::loose_thread_bytes >= bytes) p.threads /= 2;
   if (q->x_step == bytes && q->out_step == bytes) {
     int64_t per = 32 / p.threads, most = leaf / bytes < Tuning::loose_rows ? leaf / bytes : Tuning::loose_rows;
     int64_t rows = count / ((int64_t)run->chip->sms * Tuning::loose_resident);

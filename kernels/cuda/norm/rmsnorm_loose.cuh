@@ -65,7 +65,7 @@ static __global__ void __launch_bounds__(Tuning::pieces_warps * 32, Tuning::piec
   loose_bytes x = {stage, (int)((uintptr_t)from & 15)};
   gr_start_reading(q.inputs_stable);
   from -= x.shift;
-#pragma unroll 4
+#pragma unroll(Tuning::loose_unrolled)
   for (int i = lane * 16; i < x.shift + bytes && bytes; i += GR_ROW_BYTES) gr_copy_async<16>(stage + i / 16, from + i);
   gr_copies_wait();
   if (owns == OF_BLOCKS) gr_await_earlier(); /* sums are published */
@@ -78,7 +78,7 @@ static __global__ void __launch_bounds__(Tuning::pieces_warps * 32, Tuning::piec
 #pragma unroll 1
     for (int own = lane / threads; own - lane / threads < rows; own += per) {
       start_squares<D>(s);
-#pragma unroll 4
+#pragma unroll(Tuning::loose_unrolled)
       for (int i = t * 16; i < row_bytes && own < rows; i += threads * 16)
         add_squares<D>(s, x.first_of(own * row_bytes + i, row_bytes - i));
       double sum = fold_squares<D>(s, threads, lane);
@@ -89,7 +89,7 @@ static __global__ void __launch_bounds__(Tuning::pieces_warps * 32, Tuning::piec
     __syncwarp();
   } else {
     start_squares<D>(s);
-#pragma unroll 2
+#pragma unroll(Tuning::pieces_unrolled)
     for (int i = lane * 16; i < bytes; i += GR_ROW_BYTES) add_squares<D>(s, x.first_of(i, bytes - i));
     double folded = fold_squares<D>(s, 32, lane);
     r = factor_of(q, sum_of_row<D, owns == OF_BLOCK>(folded, lane, warp, p.pieces, partials, tag));
@@ -99,7 +99,7 @@ static __global__ void __launch_bounds__(Tuning::pieces_warps * 32, Tuning::piec
 
   int n = (int)q.n;
   const gr_type<D> *weights = (const gr_type<D> *)(q.w + offset);
-#pragma unroll(owns == OF_WARP ? 4 : 2)
+#pragma unroll(owns == OF_WARP ? Tuning::loose_unrolled : Tuning::pieces_unrolled)
   for (int i = lane * 16 - (int)((uintptr_t)to & 15); i < bytes; i += GR_ROW_BYTES) {
     struct __align__(16) { gr_type<D> e[C]; } y;
     uint4 u = x.word(i);

@@ -143,7 +143,7 @@ static __global__ void __launch_bounds__(ring_warps * 32, 1)
       k.slots[k.turn.slot].ready.wait(k.turn.this_lap());
       double r = k.slots[k.turn.slot].factor;
       k.slot().full.wait(k.at.this_lap());
-#pragma unroll 4
+#pragma unroll(Tuning::ring_writer_words)
       for (int i = 0; i < words; i++)
         if (at + i * GR_ROW_BYTES < bytes) {
           double w[per_word<D>] = {};

@@ -174,7 +174,8 @@ static __global__ void __launch_bounds__(warps * 32, blocks_fitting(warps, block
 */
 template <typename S> static int leaves_of_block(const softmax_args &q, int warps, int sms) {
   auto pieces = [&](int leaves) { return (q.leaves - 1) / leaves + 1; };
-  if (q.leaves * S::warps <= warps && (q.leaves == 1 || 2 * q.count > sms)) return (int)q.leaves;
+  if (q.leaves * S::warps <= warps && (q.leaves == 1 || Tuning::softmax_row_share * q.count > sms))
+    return (int)q.leaves;
   int leaves = max(Tuning::softmax_pieces_warps / S::warps, 1);
   while (leaves > 1 && q.count * pieces(leaves / 2) <= sms) leaves /= 2;
   while (pieces(leaves) > sms && leaves * S::warps < Tuning::softmax_wide_warps) leaves *= 2;
@@ -239,8 +240,8 @@ template <gr_dtype D, bool dense> static bool start_thin(softmax_args *q, const 
 /* Whether registers hold the rows until their sums are known; if so, the launch is under way, and *e is its error. */
 template <gr_dtype D> static bool start_in_registers(softmax_args *q, const gr_cuda_run *run, cudaError_t *e) {
   if constexpr (D == GR_F64) {
-    using Few = leaf_share<D, Tuning::softmax_few_rows, 2, true>;
-    using Leaf = leaf_share<D, GR_LEAF_ROWS(8), 2, true>;
+    using Few = leaf_share<D, Tuning::softmax_few_rows, Tuning::softmax_f64_each, true>;
+    using Leaf = leaf_share<D, GR_LEAF_ROWS(8), Tuning::softmax_f64_each, true>;
     if (!is_dense<D>(*q)) return start_thin<D, false>(q, run, e);
     if (q->n <= Few::rows * Few::lanes) return *e = start_warps<Few, Tuning::softmax_f64_threads>(q, run), true;
     if (q->n <= Leaf::leaf && q->count >= run->chip->sms * Tuning::softmax_full_warps)

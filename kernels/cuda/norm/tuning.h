@@ -1,75 +1,127 @@
 /*
 ** Tuning of rmsnorm and softmax. The numbers choose grids, blocks and what waits where, never results. All are
-** measured on one H200 (docs/findings/norm.md), f32 if not said, us of 2^26 elements; no other chip has others yet.
+** measured on one H200 (docs/findings/norm.md), f32 if not said, us of 2^26 elements, for which a copy takes 128; no
+** other chip has others yet.
 */
 #ifndef GR_CUDA_NORM_TUNING_H
 #define GR_CUDA_NORM_TUNING_H
 
 struct gr_norm_tuning {
-  /* rmsnorm, several rows to a warp: 2^20 x 64 282 -> 131.9, 2^18 x 256 169 -> 131.9 (a copy takes 128). */
-  static constexpr int rows_bytes = 2048;  /* the longest such row */
-  static constexpr int rows_warps = 8;     /* of a block */
-  static constexpr int rows_words = 8;     /* of a lane, of all its rows */
-  static constexpr int rows_together = 2;  /* sets that fold at once: rows of 64 144..153 without */
-  static constexpr int rows_resident = 16; /* warps of a multiprocessor before one has several sets */
-  /* Blocks of a multiprocessor, so that nothing spills. known: how many words a row has is known when compiled. */
+  /* ---- rmsnorm, several rows to a warp: 2^20 x 64 282 -> 131.9, 2^18 x 256 169 -> 131.9 ---- */
+
+  /* Bytes of the longest such row: where the limit lies is not measured. */
+  static constexpr int rows_bytes = 2048;
+  /* Warps of a block, and words of a lane, of all its rows: not measured. */
+  static constexpr int rows_warps = 8, rows_words = 8;
+  /* Sets of rows that fold at once. So, and with the number of words known when compiled, rows of 64 140.5 -> 131.9. */
+  static constexpr int rows_together = 2;
+  /* Warps of a multiprocessor before one has several sets: not measured. */
+  static constexpr int rows_resident = 16;
+  /* Blocks of a multiprocessor, so that nothing spills; others are not measured. known: how many words a row has is
+     known when compiled. */
   template <bool known, int size>
   static constexpr int rows_blocks = known ? (size == 2 ? 3 : 5) : size == 2 ? 4 : 6;
+  /* Words or sets that a lane has at a time, in loops over more: not measured. */
+  static constexpr int rows_unrolled = 2;
 
-  /* rmsnorm, a warp to a leaf. */
-  static constexpr int pieces_warps = 16;          /* leaves of a row in one block at most, */
-  static constexpr int pieces_bytes = 65536;       /* and bytes; */
-  static constexpr int pieces_waiting_share = 2;   /* blocks that wait for others have half: 32 KB 154, 64 KB 168 */
-  static constexpr int pieces_blocks = 2;          /* of a multiprocessor, of 16 warps: 42 registers and 3 blocks 145 */
-  static constexpr int most_pieces = 1024;         /* of a row */
+  /* ---- rmsnorm, a warp to a leaf ---- */
 
-  /* rmsnorm, rows that begin anywhere in a word, of up to a leaf. */
-  static constexpr int loose_warps = 4;            /* of a block */
-  static constexpr int loose_resident = 32;        /* of a multiprocessor before one has several passes of rows */
-  static constexpr int loose_rows = 256;           /* of a warp at most */
+  /* Leaves of a row in one block at most, and bytes: not measured of blocks that wait for no other. */
+  static constexpr int pieces_warps = 16, pieces_bytes = 65536;
+  /* Blocks that wait for others have such a part of that: pieces of 64 KB 168, of 32 KB 154, of 16 KB 180. */
+  static constexpr int pieces_waiting_share = 2;
+  /* Blocks of 16 warps on a multiprocessor: 134.6; with 42 registers, so that there are three, 145. */
+  static constexpr int pieces_blocks = 2;
+  /* Pieces of a row, for whose sums there is room in shared memory: not measured. */
+  static constexpr int most_pieces = 1024;
+  /* Words of a lane at a time: not measured. */
+  static constexpr int pieces_unrolled = 2;
 
-  /* rmsnorm by a ring: 2^10 x 2^16 174 -> 137. */
-  static constexpr int ring_loaders = 2;           /* warps; 4: nothing */
+  /* ---- rmsnorm, rows that begin anywhere in a word, of up to a leaf: 11489 x 2 1.6 us, 7777 x 25 3.4 ---- */
+
+  /* Warps of a block, warps of a multiprocessor before one has several passes of rows, and rows of a warp at most: not
+     measured. */
+  static constexpr int loose_warps = 4, loose_resident = 32, loose_rows = 256;
+  /* Bytes of a row for which there is a thread: not measured. */
+  static constexpr int loose_thread_bytes = 8;
+  /* Words of a lane at a time, where they are copied and where short rows are added up and written: not measured. */
+  static constexpr int loose_unrolled = 4;
+
+  /* ---- rmsnorm by a ring: 2^10 x 2^16 174 -> 137 ---- */
+
+  /* Warps that fetch; 4: no gain. */
+  static constexpr int ring_loaders = 2;
+  /* Warps that add squares up. With 4 of them, and one that fetches, 2^9 x 2^17 145.4 -> 154.4, while blocks still
+     exchanged sums in clusters. */
   static constexpr int ring_adders = 6;
-  static constexpr int ring_writers = 16;          /* 8: +4; 20: nothing */
-  static constexpr int ring_gatherers = 2;         /* 5: 0 to +8 */
-  static constexpr int ring_leaves = 16;           /* of a piece; 8: +3, 4: +7 to +18, since there is more to gather */
-  static constexpr int ring_pieces_held = 3;       /* that the ring has room for, else it does not pay */
-  static constexpr int ring_leaves_each = 48;      /* of a multiprocessor, where it pays: 100 x 65536 43, else 21 */
-  static constexpr int ring_least_size = 4;        /* bytes of an element; f16 95 -> 101 */
+  /* Warps that write; 8: 4 us more; 20: no gain. */
+  static constexpr int ring_writers = 16;
+  /* Words of a writer's lane at a time; 2 and 8: no gain. */
+  static constexpr int ring_writer_words = 4;
+  /* Warps that gather pieces' sums; 5: 0 to 8 us more. */
+  static constexpr int ring_gatherers = 2;
+  /* Leaves of a piece; 8: 3 us more, 4: 7 to 18, since there is more to gather. */
+  static constexpr int ring_leaves = 16;
+  /* Pieces that the ring has room for, else it does not pay: hardly longer than the piece, 2^17 columns took 165 for
+     145. */
+  static constexpr int ring_pieces_held = 3;
+  /* Leaves of a multiprocessor from which on it pays: 200 and 300 x 65536 37.8 and 54.0 -> 33.7 and 46.5 us, but 800 x
+     20000 37.6 -> 41.7. 24: the same. */
+  static constexpr int ring_leaves_each = 48;
+  /* Bytes of an element from which on it pays: f16 95 -> 101. */
+  static constexpr int ring_least_size = 4;
 
-  /* rmsnorm in two launches; softmax of long rows. */
-  static constexpr int scale_threads = 256, scale_segment = 4096; /* elements of a block */
+  /* ---- rmsnorm in two launches; softmax of long rows ---- */
 
-  /*
-  ** softmax. Rows of up to a row of lanes (softmax_few.cuh): threads of a block, and elements of a thread, so that 32
-  ** threads have a row. 128 threads: 2^20 x 64 138 -> 160.
-  */
+  /* Threads and elements of a block that scales, and elements of a thread at a time: not measured. */
+  static constexpr int scale_threads = 256, scale_segment = 4096, scale_unrolled = 4;
+
+  /* ---- softmax, rows of up to a row of lanes (softmax_few.cuh) ---- */
+
+  /* Threads of a block; 128: 2^20 x 64 138 -> 160. */
   static constexpr int softmax_few_threads = 256;
+  /* Elements of a thread, so that 32 threads have a row; f32, 8: 1274813 x 3 9.4 -> 14.4 us. */
   template <int size> static constexpr int softmax_few_own = size == 2 ? 8 : 4;
   /* Exponentials of a thread that overlap, and share a test for what is there: f16 2^16 x 1024, 4: 87, now 80. */
   template <int count> static constexpr int softmax_at_once = count > 8 ? 8 : count < 4 ? count : 4;
 
-  /* Few rows, rows of f64 or of any stride (softmax_rows.cuh): warps of a block, 32 lanes of a leaf each. */
-  static constexpr int softmax_warps = 32;
-  /* Many: elements of a thread, 16: 1024 x 65536 188 -> 256; warps of a block, 8: bf16 3630 x 15704 102 -> 130. */
-  static constexpr int softmax_elements = 32, softmax_wide_warps = 16;
-  static constexpr int softmax_full_warps = 1;    /* of a multiprocessor, many from here; 4: 400 x 1500 +7 % */
-  static constexpr int softmax_few_rows = 4;      /* of a leaf, that a warp takes whole */
-  static constexpr int softmax_warp_rows = 4;     /* rows of a block whose warps have one each */
-  /* Threads of a multiprocessor, so that their elements stay in registers. */
-  template <int bytes> static constexpr int softmax_threads = bytes > 64 ? 1024 : 1536;
-  /* f64, whose exponentials want registers: rows of up to 4 and 8 rows of lanes. 20000 x 300 33.7 -> 27.8. */
-  static constexpr int softmax_f64_threads = 1024, softmax_f64_leaf_threads = 640;
-  /* Warps of each of a row's blocks, where these are not too many: f32 1024 x 65536 16: 188, 8: 177; f16 1072 x 34140
-     8: 97, 4: 89. */
-  static constexpr int softmax_pieces_warps = 4;
+  /* ---- softmax, longer rows that registers hold (softmax_rows.cuh) ---- */
 
-  /* Longer rows (softmax.cu). */
-  static constexpr int softmax_leaves_warps = 8;  /* of a block that sums leaves */
-  static constexpr int softmax_fold_warps = 16;   /* of a block that folds them */
-  static constexpr int softmax_scale_own = 4;     /* elements of a thread that scales, at a time */
-  static constexpr int softmax_scale_waves = 8;   /* blocks of a multiprocessor from which on each takes a segment */
+  /* Few rows, rows of f64 or of any stride: warps of a block, 32 lanes of a leaf each. Not measured. */
+  static constexpr int softmax_warps = 32;
+  /* Many rows: elements of a thread; 16: 1024 x 65536 188 -> 256. */
+  static constexpr int softmax_elements = 32;
+  /* Many rows: warps of a block; 8: bf16 3630 x 15704 102 -> 130. */
+  static constexpr int softmax_wide_warps = 16;
+  /* Warps of a multiprocessor from which on rows are many; 4: 400 x 1500 7 % more. */
+  static constexpr int softmax_full_warps = 1;
+  /* Rows of lanes up to which a warp has a row whole, and rows of a block whose warps have one each: not measured. */
+  static constexpr int softmax_few_rows = 4, softmax_warp_rows = 4;
+  /* Threads of a multiprocessor, so that their elements stay in registers: of 32 elements no more than 1024 fit, and
+     768 take 3 % more of f16. Those of fewer elements: not measured. */
+  template <int bytes> static constexpr int softmax_threads = bytes > 64 ? 1024 : 1536;
+  /* f64, whose exponentials want registers: elements of a thread from each row of lanes, so that a warp has a row of up
+     to a leaf, not two: 20000 x 300 33.7 -> 27.8 us, 252560 x 123 310 -> 149 to 159. */
+  static constexpr int softmax_f64_each = 2;
+  /* The same: threads of a multiprocessor, of rows of up to 4 and 8 rows of lanes. Not measured apart. */
+  static constexpr int softmax_f64_threads = 1024, softmax_f64_leaf_threads = 640;
+  /* Warps of each of a row's blocks, where these are not too many: 1024 x 65536 16: 188, 8: 177; f16 1072 x 34140 16:
+     135, 8: 97, 4: 89. */
+  static constexpr int softmax_pieces_warps = 4;
+  /* A row that fits a block has only one where so many times the rows are more than the multiprocessors: not
+     measured. */
+  static constexpr int softmax_row_share = 2;
+
+  /* ---- softmax, rows that registers do not hold (softmax.cu) ---- */
+
+  /* Warps of a block that sums leaves, which share a leaf where its lanes are more than theirs: in four launches f16 1
+     x 18426 60 -> 17 us. Other numbers are not measured. */
+  static constexpr int softmax_leaves_warps = 8;
+  /* Warps of a block that folds them: not measured. */
+  static constexpr int softmax_fold_warps = 16;
+  /* Elements of a thread that scales, at a time, and blocks of a multiprocessor from which on each takes a segment: not
+     measured. */
+  static constexpr int softmax_scale_own = 4, softmax_scale_waves = 8;
 };
 
 #endif

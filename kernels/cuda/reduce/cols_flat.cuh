@@ -42,7 +42,7 @@ __device__ __forceinline__ double gr_flat_sum(const P &at) {
 
 template <class R>
 struct gr_flat_work {
-  static constexpr int size = gr_size<R::dtype>, E = 16 / size, stretches = GR_LEAF_ROWS(size), batch = 8;
+  static constexpr int size = gr_size<R::dtype>, E = 16 / size, stretches = GR_LEAF_ROWS(size), batch = gr_flat_words;
   using Sum = typename gr_flat_passes<R>::Sum;
   using Squares = typename gr_flat_passes<R>::Squares;
   const gr_reduce_args &q;

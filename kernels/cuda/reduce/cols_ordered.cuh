@@ -17,22 +17,21 @@
 #include "kernels/cuda/reduce/tuning.h"
 #include "kernels/cuda/thread/load.cuh"
 
-/* Columns of a lane: what it holds of each decides; and warps of a block: 16-bit floats have the most lanes. */
+/* Bytes of a lane's word, and columns of a lane; warps of a block. */
 template <class R>
-constexpr int gr_ordered_bytes = R::fields *R::inputs > 1 || (R::lanes && !R::light && gr_size<R::dtype> < 4) ? 8 : 16;
+constexpr int gr_ordered_bytes = gr_ordered_bytes_for(gr_traits_of<R>);
 template <class R>
 constexpr int gr_ordered_each = gr_size<R::dtype> >= 4 ? gr_ordered_bytes<R> / gr_size<R::dtype>
                                                        : gr_ordered_bytes<R> / 2 / gr_size<R::dtype>;
 template <class R>
-constexpr int gr_ordered_warps = gr_size<R::dtype> == 2 && R::lanes ? 8 : 4;
-/*
-** Lanes and leaf of a column. Where order does not matter they are as wide types have them, so that narrow types
-** make as many blocks.
-*/
+constexpr int gr_ordered_warps = gr_ordered_warps_for(gr_traits_of<R>);
+/* Lanes and leaf of a column. */
 template <class R>
-constexpr int gr_ordered_lanes = !R::leaves && gr_size<R::dtype> < 4 ? 128 : GR_LANES(gr_size<R::dtype>);
+constexpr int gr_ordered_lanes = !R::leaves && gr_size<R::dtype> < 4 ? gr_ordered_free_lanes
+                                                                     : GR_LANES(gr_size<R::dtype>);
 template <class R>
-constexpr int gr_ordered_leaf = !R::leaves ? 8 * gr_ordered_lanes<R> : GR_LEAF(gr_size<R::dtype>);
+constexpr int gr_ordered_leaf = !R::leaves ? gr_ordered_free_elements * gr_ordered_lanes<R>
+                                           : GR_LEAF(gr_size<R::dtype>);
 
 template <class R>
 constexpr int gr_ordered_resident = gr_ordered_resident_for(gr_traits_of<R>, gr_ordered_bytes<R>);
@@ -64,9 +63,7 @@ struct gr_column_walk {
   static constexpr int size = gr_size<R::dtype>, C = gr_ordered_each<R>, word = C * size, flight = gr_ordered_flight;
   static constexpr int piece = 32 * C, lanes = gr_ordered_lanes<R>, leaf = gr_ordered_leaf<R>, elements = leaf / lanes;
   static constexpr int pitch = 32 * word + 16, bytes = flight * pitch,
-                       ahead = word > 4                      ? 2
-                               : R::fields == 3 && size == 2 ? 2 / R::inputs
-                                                             : 4 / R::inputs;
+                       ahead = gr_ordered_ahead_for(gr_traits_of<R>, word);
   static constexpr int ring = ahead * R::inputs * bytes;
   using Ring = gr_copy_ring<ahead>; /* of flights */
   static_assert(ring >= piece * R::fields * 8, "states of a warp lie where its ring was");

@@ -22,7 +22,7 @@ template <class R>
 constexpr bool gr_has_cols_sum = R::lanes && (R::red == GR_RED_SUM || R::red == GR_RED_DOT);
 /* Levels of the stack in registers; the others lie in shared memory. */
 template <class R>
-constexpr int gr_cols_sum_levels = gr_size<R::dtype> == 2 ? 0 : 2;
+constexpr int gr_cols_sum_levels = gr_cols_sum_levels_for(gr_size<R::dtype>);
 
 /* Loads a word that is read once, past the first cache, which is for the vector. */
 __device__ __forceinline__ gr_words<4> gr_load_once(const char *p) {

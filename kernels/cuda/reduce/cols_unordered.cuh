@@ -19,7 +19,8 @@ constexpr int gr_strip_word_of() {
   using Q = typename gr_collected<R>::type;
   int size = gr_size<R::dtype>, word = 16, lane = (int)sizeof(typename Q::Lane);
   while (word > 4 && word > size &&
-         (word / size * lane > (R::leaves ? 64 : 128) || word / size * Q::fields * gr_strip_warps > 128))
+         (word / size * lane > (R::leaves ? gr_strip_held_of_leaves : gr_strip_held) ||
+          word / size * Q::fields * gr_strip_warps > gr_strip_states))
     word /= 2;
   return word;
 }

@@ -24,7 +24,7 @@ namespace {
 void plan_combine(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip &chip) {
   int64_t nodes = p.args.nodes, count = p.args.job.count, blocks = nodes * ceil_div(count, p.per_block);
   bool alone = p.launch.formula && p.launch.formula->alone;
-  bool few = !alone && count <= chip.sms && nodes <= 2 * p.launch.threads && p.launch.threads <= 256;
+  bool few = !alone && count <= chip.sms && nodes <= Shares::polled_nodes * p.launch.threads && p.launch.threads <= 256;
   if (p.to_host) {
     if (p.args.combine != GR_COMBINE_LEAVES_ON_HOST && nodes > 1 && nodes <= most_mailed(p, 2 * GR_MAILBOX_STATES))
       p.args.combine = GR_COMBINE_NODES_ON_HOST;
@@ -36,9 +36,10 @@ void plan_combine(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip &chip) 
       count * nodes * p.entry.fields * 16 <= GR_PARTIAL_BYTES)
     p.args.combine = GR_COMBINE_POLLING;
   p.launch.early =
-      chip.major >= 9 && (p.args.inputs_stable || p.args.passes <= 2 || blocks * 10 >= slots_of(p, t, chip.sms) * 9);
+      chip.major >= 9 && (p.args.inputs_stable || p.args.passes <= Shares::early_passes ||
+                          blocks * Shares::early.in >= slots_of(p, t, chip.sms) * Shares::early.of);
   p.args.ahead = p.launch.early && !p.args.inputs_stable && p.args.flat && !p.args.strided && p.args.passes == 1 &&
-                 blocks <= 2 * chip.sms;
+                 blocks <= Shares::ahead_blocks * chip.sms;
 }
 
 /*

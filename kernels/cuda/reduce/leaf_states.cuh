@@ -44,9 +44,10 @@ __device__ __forceinline__ void gr_read_whole(gr_lane_set<Q> &s, const char *a, 
 template <class R>
 constexpr bool gr_ends_in_rows =
     R::formula && R::number && !R::variance && R::kind != GR_ACC_POSITION;
-constexpr int gr_made_together = 1; /* rows */
+constexpr int gr_made_together = gr_formula_tuning::rows_made;
 template <class Q>
-constexpr int gr_rows_ahead = Q::lanes && Q::fields > 1 ? 2 : 4; /* lanes of several fields take many registers */
+constexpr int gr_rows_ahead = Q::lanes && Q::fields > 1 ? gr_formula_tuning::rows_held_of_fields
+                                                        : gr_formula_tuning::rows_held;
 template <class Q>
 __device__ __forceinline__ void gr_read_formula_leaf(gr_lane_set<Q> &s, int64_t k, int64_t n, int lane,
                                                      const gr_context &c) {
@@ -78,17 +79,17 @@ __device__ __forceinline__ gr_acc gr_read_variance(const gr_walker &a, const cha
   if constexpr (R::exact) {
     using M = gr_part_of<R, typename R::Moments>;
     gr_lane_set<M> moments = gr_start_lanes<M>();
-    if (whole) gr_read_whole<M, 8>(moments, at, at, first, lane, c);
-    else moments = gr_read_loose<M, 8>(a, a, n, first, c);
+    if (whole) gr_read_whole<M, gr_rows_of_one>(moments, at, at, first, lane, c);
+    else moments = gr_read_loose<M, gr_rows_of_one>(a, a, n, first, c);
     return R::of(gr_fold_lanes<M>(moments.l, c, 32, lane), count);
   } else {
     using S = gr_part_of<R, typename R::Sum>;
     using M = gr_part_of<R, typename R::Squares>;
     gr_acc acc;
     acc.f[2] = (double)count;
-    acc.f[0] = gr_fold_lanes<S>(gr_read_loose<S, 8>(a, a, n, first, c).l, c, 32, lane).f[0];
+    acc.f[0] = gr_fold_lanes<S>(gr_read_loose<S, gr_rows_of_one>(a, a, n, first, c).l, c, 32, lane).f[0];
     c.a = acc.f[0] / acc.f[2];
-    gr_lane_set<M> squares = gr_read_loose<M, 8>(a, a, n, first, c);
+    gr_lane_set<M> squares = gr_read_loose<M, gr_rows_of_one>(a, a, n, first, c);
     acc.f[1] = gr_deviations<R::dtype>(gr_fold_lanes<M>(squares.l, c, 32, lane).f[0], c.a);
     return acc;
   }
@@ -197,9 +198,8 @@ __device__ __forceinline__ gr_acc gr_read_leaves(const gr_reduce_args &q, const 
       if (!apart && whole) {
         gr_read_whole<R, gr_batch<R>>(kept, t.a + k * size, t.b + k * size, k, lane, q.context, t.node);
       } else {
-        constexpr int rows = R::inputs == 2 || size == 2 || (R::kind == GR_ACC_POSITION && size == 1) ? 4 : 8;
         const gr_walker a = {t.a, q.stride_a}, b = {t.b, q.stride_b};
-        gr_lane_set<R> loose = gr_read_loose<R, rows>(a, b, t.n, k, q.context);
+        gr_lane_set<R> loose = gr_read_loose<R, gr_loose_rows<R>>(a, b, t.n, k, q.context);
         if constexpr (R::leaves) kept = loose;
         else mine = R::merge(mine, R::state(loose.l[0], q.context));
       }

@@ -14,6 +14,7 @@ namespace {
 
 constexpr int64_t gr_counters = (GR_COUNTER_BYTES - GR_PARTIAL_BYTES) / sizeof(unsigned);
 constexpr int64_t gr_most_blocks = INT32_MAX;
+using Shares = gr_reduce_shares;
 /* GR_MOST_LEAVES in one vector: 128 GiB of f32. */
 constexpr int64_t gr_most_nodes = GR_MOST_LEAVES >> 8;
 
@@ -61,10 +62,10 @@ constexpr int log2_of(int64_t p) {
 
 bool is_position(gr_reducer red) { return red == GR_RED_ARGMAX || red == GR_RED_ARGMIN; }
 
-/* Blocks that can be there at once; where launches overlap, half of them, so that two launches find room. */
+/* Blocks that can be there at once; where launches overlap, a part of them, so that two launches find room. */
 int64_t slots_of(const Plan &p, const gr_reduce_tuning &t, int sms) {
   int blocks = t.leaves.blocks < p.entry.resident ? t.leaves.blocks : p.entry.resident;
-  return (int64_t)sms * (p.args.inputs_stable ? (blocks + 1) / 2 : blocks);
+  return (int64_t)sms * (p.args.inputs_stable ? (blocks + Shares::overlapping - 1) / Shares::overlapping : blocks);
 }
 
 bool aligned(const gr_vec &v, int64_t step) { return ((uintptr_t)v.data | (uintptr_t)step) % 16 == 0; }
@@ -96,7 +97,8 @@ void plan_leaves(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip &chip) {
     warps = leaves <= alone ? power_of_two(leaves) : block;
     passes = leaves <= alone ? 1 : clamp(power_of_two(ceil_div(leaves, block * slots)), 1, t.leaves.most_passes);
     int64_t blocks = ceil_div(leaves, warps * passes);
-    if (!p.args.inputs_stable && passes > 1 && blocks * 4 > slots * 5 && blocks < slots * 2)
+    if (!p.args.inputs_stable && passes > 1 && blocks * Shares::bit.in > slots * Shares::bit.of &&
+        blocks < slots * Shares::bit_waves)
       passes /= 2; /* little more than one wave of blocks: several waves of smaller ones end sooner */
     block = warps;
   } else {
@@ -108,7 +110,9 @@ void plan_leaves(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip &chip) {
     if (wanted > warps) { /* several blocks to a vector: one wave of them, if their parts are of nearly the same size */
       int64_t all = ceil_div(leaves * j.count, warps * slots_of(p, t, sms));
       passes = clamp(power_of_two(all), 1, power_of_two(ceil_div(leaves, warps)));
-      auto alike = [&] { return ceil_div(leaves, warps * passes) * warps * passes * 8 <= leaves * 9; };
+      auto alike = [&] {
+        return ceil_div(leaves, warps * passes) * warps * passes * Shares::alike.in <= leaves * Shares::alike.of;
+      };
       while (passes > 1 && !alike()) passes /= 2;
       if (!alike() && leaves <= gr_leaves_warps) warps = power_of_two(leaves); /* they never are: one block a vector */
     }
@@ -117,8 +121,8 @@ void plan_leaves(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip &chip) {
   while (ceil_div(leaves, warps * passes) > 65536 && warps * passes < 256) passes *= 2;
   p.args.nodes = (int)ceil_div(leaves, warps * passes);
   /* blocks with a counter hold one node each */
-  if (p.args.nodes > 1 && warps < 4 && p.args.combine != GR_COMBINE_LEAVES_ON_HOST) {
-    while (warps < 8 && warps < leaves) warps *= 2;
+  if (p.args.nodes > 1 && warps < Shares::node_least_warps && p.args.combine != GR_COMBINE_LEAVES_ON_HOST) {
+    while (warps < Shares::node_warps && warps < leaves) warps *= 2;
     p.args.nodes = (int)ceil_div(leaves, warps * passes);
   }
   if (p.args.nodes > 1) block = warps;
@@ -185,7 +189,8 @@ void plan_rows_by_element(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip
   gr_rows_by_element_args &how = p.args.rows_by_element;
   int64_t bytes = j.n * gr_size_of(j.dtype), rows, warps = t.rows_by_element.block_warps;
   int64_t step = j.a.step > j.b.step ? j.a.step : j.b.step;
-  bool tiny = j.n <= 64 && bytes <= 256 && 15 * step + bytes <= gr_by_element_bytes; /* a row of one thread */
+  bool tiny = j.n <= gr_by_element_tiny && bytes <= Shares::tiny_bytes &&
+              (Shares::tiny_rows - 1) * step + bytes <= gr_by_element_bytes; /* a row of one thread */
   rows = step == 0 ? 32 : (gr_by_element_bytes - bytes) / step + 1;
   /* few rows: rather more warps */
   rows =
@@ -193,9 +198,10 @@ void plan_rows_by_element(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip
   if (tiny && rows > 32) rows = rows / 32 * 32;
   if (j.count <= t.rows_by_element.few_rows) warps = 1;
   /* A row has one thread; or so many threads of a warp that each has 8 lanes; or the whole warp. */
-  how.row_threads_log2 = tiny                                                 ? 0
-                         : j.n <= 128 && j.n <= GR_LANES(gr_size_of(j.dtype)) ? log2_of(power_of_two(j.n) / 8)
-                                                                              : 5;
+  how.row_threads_log2 = tiny ? 0
+                         : j.n <= gr_by_element_shared && j.n <= GR_LANES(gr_size_of(j.dtype))
+                             ? log2_of(power_of_two(j.n) / 8)
+                             : 5;
   how.rows = (int)rows;
   p.args.nodes = 1;
   p.launch.threads = (unsigned)(warps * 32);
@@ -212,7 +218,7 @@ bool accepts_rows_staged(const Plan &p, const gr_cuda_chip &) {
   int64_t size = gr_size_of(j.dtype), bytes = j.n * size;
   if (!p.many || j.a.stride != size || !(p.inputs == 1 || by_aligned_vector(j))) return false;
   if (aligned(j.a, j.a.step) && bytes % 16 == 0) return bytes <= GR_LEAF(size) * size;
-  if (p.entry.stages_unaligned) return size <= 2 && j.n > 64 && bytes <= GR_LEAF(size) * size;
+  if (p.entry.stages_unaligned) return size <= 2 && j.n > Shares::staged_odd && bytes <= GR_LEAF(size) * size;
   return j.op == GR_OP_sum && bytes == 8 && size < 8 && j.a.step == 8 && aligned(j.a, 0);
 }
 
@@ -228,7 +234,8 @@ void plan_rows_staged(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip &ch
   how.two_a_word = bytes == 8;
   how.unaligned = !how.two_a_word && (bytes % 16 != 0 || !aligned(j.a, j.a.step));
   how.row_words = (int)(how.unaligned ? (bytes + 30) / 16 : ceil_div(bytes, 16));
-  int64_t lanes = clamp(power_of_two(how.row_words), 1, 32), each = clamp(lanes, 1, 4), threads = lanes / each;
+  int64_t lanes = clamp(power_of_two(how.row_words), 1, 32), each = clamp(lanes, 1, Shares::staged_words),
+          threads = lanes / each;
   if (p.inputs == 2 && (how.row_words == 64 || how.row_words == 128))
     threads = how.row_words / 4, each = 32 / threads;
   bool power = !how.unaligned && how.row_words <= 16 && (how.row_words & (how.row_words - 1)) == 0;

@@ -63,8 +63,8 @@ void plan_cols_ordered(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip &c
   }
   if (how.leaf_warps_log2 == 0 && q.leaves == 1 && p.reducer != GR_RED_VARIANCE) {
     /* Units in turn, some 64 KB for each warp. */
-    int64_t bytes = rows * 32 * word, wanted = clamp(t.cols_ordered.unit_bytes / bytes, 1, 64);
-    wanted = clamp(power_below(clamp(pieces / (enough * warps), 1, 64)), 1, wanted);
+    int64_t bytes = rows * 32 * word, wanted = clamp(t.cols_ordered.unit_bytes / bytes, 1, Shares::ordered_units);
+    wanted = clamp(power_below(clamp(pieces / (enough * warps), 1, Shares::ordered_units)), 1, wanted);
     how.units = (short)(wanted > (1 << how.pieces_log2) ? wanted : 1 << how.pieces_log2);
   } else {
     how.pieces_log2 = 0;
@@ -108,7 +108,7 @@ void plan_cols_few_rows(Plan &p, const gr_reduce_tuning &, const gr_cuda_chip &)
 /* Leaves are full, or nearly. */
 bool fills_leaves(const gr_reduce_job &j) {
   int64_t leaf = GR_LEAF(gr_size_of(j.dtype));
-  return ceil_div(j.n, leaf) * leaf * 4 <= j.n * 5;
+  return ceil_div(j.n, leaf) * leaf * Shares::ring_leaves.in <= j.n * Shares::ring_leaves.of;
 }
 
 /* Variances of columns, from 128 KB for each multiprocessor on: see gr_reduce_cols_variance_ring. */
@@ -117,7 +117,7 @@ bool accepts_cols_variance_ring(const Plan &p, const gr_cuda_chip &chip) {
   int64_t size = gr_size_of(j.dtype), row = j.count * size;
   bool there = gr_has_tma && chip.major >= 9 && chip.shared_optin >= (int)p.entry.ring_bytes;
   bool fits = aligned(j.a, j.a.stride) && j.a.stride > 0 && j.a.stride < INT64_C(1) << 27 && j.count < INT32_MAX;
-  return are_columns(p) && there && fits && row >= 32 && j.n >= GR_LEAF(size) && fills_leaves(j) &&
+  return are_columns(p) && there && fits && row >= Shares::ring_row && j.n >= GR_LEAF(size) && fills_leaves(j) &&
          j.n * row >= chip.sms * gr_reduce_tuning_for(chip).cols_variance_ring.least_bytes;
 }
 
@@ -195,16 +195,17 @@ void plan_cols_unordered(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip 
   int64_t batches = ceil_div(p.entry.leaf && j.n > p.entry.leaf ? ceil_div(p.entry.leaf, how.rows) : rows, batch);
   int most = log2_of(how.rows > 1 ? warps / strips : warps);
   /* small blocks do */
-  if (p.entry.leaf && ceil_div(j.n, p.entry.leaf) * strips > wanted) batches = ceil_div(batches, 4);
+  if (p.entry.leaf && ceil_div(j.n, p.entry.leaf) * strips > wanted) batches = ceil_div(batches, Shares::strip_batches);
   while (how.strip_warps_log2 < most && unit < batches * batch && strips << how.strip_warps_log2 < wanted)
     how.strip_warps_log2++, unit *= 2;
   how.strips_log2 = log2_of(clamp(power_of_two(strips), 1, warps >> how.strip_warps_log2));
   if (p.entry.leaf) {
     how.node_rows = p.entry.leaf;
   } else { /* rows of a node: so many that nodes are few beside what was read, and not more than 32 bits can add up */
-    int64_t least = ceil_div(256 * p.entry.fields / size, how.rows * unit) * unit,
-            share = ceil_div(ceil_div(rows * strips << how.strip_warps_log2, wanted), unit) * unit;
-    how.node_rows = (int)(clamp(share, least > 4 * unit ? least : 4 * unit, unit << 8) * how.rows);
+    int64_t least = ceil_div(Shares::strip_node_bytes * p.entry.fields / size, how.rows * unit) * unit,
+            share = ceil_div(ceil_div(rows * strips << how.strip_warps_log2, wanted), unit) * unit,
+            few = Shares::strip_node_batches;
+    how.node_rows = (int)(clamp(share, least > few * unit ? least : few * unit, unit << 8) * how.rows);
   }
   q.nodes = j.n > how.node_rows ? (int)ceil_div(j.n, how.node_rows) : 1;
   plan_nodes(q);

@@ -111,7 +111,7 @@ void plan_cols_sum(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip &chip)
      warps. */
   int sharing = 0;
   while (!w.pair && sharing < turns &&
-         (units << sharing < least || turns - sharing > p.entry.cols_sum_levels + 3))
+         (units << sharing < least || turns - sharing > p.entry.cols_sum_levels + Shares::sum_turns))
     sharing++;
   how.leaf_warps_log2 = sharing < warps ? sharing : warps;
   how.leaf_blocks_log2 = sharing - how.leaf_warps_log2;
@@ -125,9 +125,11 @@ void plan_cols_sum(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip &chip)
   int64_t state = (((columns + 1) << how.words_log2) * 8) << warps;
   if (how.leaf_blocks_log2 == 0) {
     auto rounds = [&](int log) { return ceil_div(units << how.leaf_warps_log2, wanted << log) << log; };
-    int passes = 0, longest = q.leaves == 1 ? 2 : 8;
+    int passes = 0, longest = q.leaves == 1 ? Shares::sum_units_of_leaf : Shares::sum_units;
     for (int k = 1; k <= longest; k++)
-      if (rounds(k) * 9 <= rounds(0) * 10 && units << how.leaf_warps_log2 >> k >= least) passes = k;
+      if (rounds(k) * Shares::sum_rounds.in <= rounds(0) * Shares::sum_rounds.of &&
+          units << how.leaf_warps_log2 >> k >= least)
+        passes = k;
     if (q.leaves > 1 && passes > most - how.units_log2) passes = most > how.units_log2 ? most - how.units_log2 : 0;
     while (q.leaves > 1 && passes > 0 && state << passes > t.cols_sum.state_bytes) passes--;
     how.passes_log2 = (short)passes;

@@ -135,7 +135,7 @@ struct gr_by_element_row {
     int k = at;
     if constexpr (four > 1) {
       if (fours) {
-#pragma unroll 4
+#pragma unroll(gr_by_element_unrolled)
         for (k *= four; k + four <= n; k += apart * four) {
           uint4 x = make_uint4(stage_a.get4(a + k * size), 0, 0, 0), y = x;
           if (Q::inputs == 2) y.x = stage_b.get4(b + k * size);
@@ -149,7 +149,7 @@ struct gr_by_element_row {
         k = n / four * four + at;
       }
     }
-#pragma unroll 4
+#pragma unroll(gr_by_element_unrolled)
     for (; k < n; k += apart) add<Q>(l, k, c);
     if constexpr (Q::kind == GR_ACC_POSITION) Q::mark(l, l.code);
     return Q::state(l, c);
@@ -199,7 +199,7 @@ struct gr_by_element_row {
       return gr_fold_halves<Q, 1>(all, 32, t);
     }
     gr_lane_set<Q> s = gr_start_lanes<Q>();
-#pragma unroll 2
+#pragma unroll(gr_by_element_words)
     for (int k = t * each; k < n; k += 32 * each) {
       uint4 x = stage_a.get16(a + k * size), y = x;
       if (Q::inputs == 2) y = stage_b.get16(b + k * size);

@@ -72,7 +72,7 @@ __device__ __forceinline__ void gr_halves_of_words(const gr_reduce_args &q, cons
     return v[0];
   };
   int rows = (int)min((int64_t)words * 2, q.job.count - row0), pairs = quick && (uintptr_t)out % 16 == 0 ? rows / 2 : 0;
-#pragma unroll 4
+#pragma unroll(gr_staged_unrolled)
   for (int r = lane; r < pairs; r += 32) {
     uint4 w = word[r];
     ((double2 *)out)[r] = make_double2(gr_canonical(fold(w.x, w.y).f[0]), gr_canonical(fold(w.z, w.w).f[0]));
@@ -95,7 +95,7 @@ __device__ __forceinline__ void gr_stage_rows(const gr_reduce_args &q, uint4 *st
     int shift = (int)((uintptr_t)from & 15), all = rows > 0 ? shift + (rows * bytes << how.two_a_word) + 15 >> 4 : 0;
     uint4 *to = stage + (lane ^ ((lane >> how.swizzle_from & how.swizzle_mask) << how.swizzle_to));
     from += lane * 16 - shift;
-#pragma unroll 4
+#pragma unroll(gr_staged_unrolled)
     for (int i = lane; i < all; i += 32, to += 32, from += 512) gr_copy_async<16>(to, from);
     return;
   }

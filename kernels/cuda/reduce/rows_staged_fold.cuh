@@ -20,10 +20,6 @@ constexpr int gr_staged_words = gr_staged_words_for(gr_traits_of<R>, gr_most_sta
 template <class R>
 constexpr int gr_staged_blocks = gr_staged_blocks_for(gr_traits_of<R>, gr_arch);
 
-/* log2 of the words whose elements a thread keeps in registers, for variances of rows of up to 512 bytes. */
-template <class R>
-constexpr int gr_most_kept = 2;
-
 /* A row as its threads see it. */
 struct gr_staged_row {
   const uint4 *word, *vector;  /* vector: the second input, of matrix x vector */
@@ -47,7 +43,7 @@ template <class Q>
 __device__ __forceinline__ gr_acc gr_add_words(const gr_staged_row &row, const gr_context &k) {
   constexpr bool order = Q::kind == GR_ACC_ORDER && Q::by_word;
   typename Q::Lane l[1] = {Q::start()};
-#pragma unroll 2
+#pragma unroll(gr_staged_folded)
   for (int j = row.t; j < row.words; j += row.threads) {
     uint4 x[1] = {row.word[j ^ row.turn]}, y[1] = {x[0]};
     if constexpr (gr_size<Q::dtype> <= 2) { /* what a word holds beside the row is made neutral */
@@ -72,7 +68,7 @@ __device__ __forceinline__ void gr_fold_words(gr_acc (&v)[gr_lanes_of<Q>], const
                                               const gr_context &k) {
   if constexpr (step == count) {
     gr_lane_set<Q> s = gr_start_lanes<Q>();
-#pragma unroll 2
+#pragma unroll(gr_staged_folded)
     for (int j = first * row.threads + row.t; j < row.words; j += 32) {
       uint4 x[1] = {row.word[j]}, y[1] = {x[0]};
       if (Q::inputs == 2) y[0] = gr_load16(row.vector + j);
@@ -296,7 +292,7 @@ __device__ __forceinline__ double gr_sum_lines(const gr_staged_row &row) {
   uint4 w = row.word[row.t];
 #pragma unroll
   for (int c = 0; c < C; c++) s[c].f[0] = gr_to_f64<Q::dtype>(gr_pick<Q::dtype>(w, c));
-#pragma unroll 4
+#pragma unroll(gr_staged_summed)
   for (int j = row.t + row.threads; j < row.words; j += row.threads) {
     w = row.word[j];
 #pragma unroll
@@ -339,10 +335,10 @@ __device__ __forceinline__ gr_acc gr_variance_row(const gr_staged_row &row, int 
   } else {
     if constexpr (gr_size<R::dtype> == 2)
       if (row.words > 32) return gr_variance_lines<R>(row, 1 << each, lane, n, part);
-    if (row.words == row.threads << each && each <= gr_most_kept<R>)
+    if (row.words == row.threads << each && each <= gr_staged_kept_log2)
       return each == 0   ? gr_variance_kept<R, 1>(row, lane, n, part)
              : each == 1 ? gr_variance_kept<R, 2>(row, lane, n, part)
-                         : gr_variance_kept<R, 1 << gr_most_kept<R>>(row, lane, n, part);
+                         : gr_variance_kept<R, 1 << gr_staged_kept_log2>(row, lane, n, part);
     acc.f[0] = gr_fold_row<typename R::Sum>(row, each, lane, k).f[0];
     acc.f[2] = n;
     k.a = gr_mean_of<R::dtype>(acc.f[0], n, part);

@@ -1,6 +1,7 @@
 /*
 ** Tuning numbers of the reductions. They choose grids, blocks and registers, never results. The figures beside them are
-** of one H200 (docs/findings); elsewhere the same numbers are safe: they only count warps and multiprocessors.
+** of one H200 (docs/findings/reduce.md, rows.md, columns.md), us in graphs or, of rows and columns, in a stream, else
+** GB/s read and written; elsewhere the same numbers are safe: they only count warps and multiprocessors.
 */
 #ifndef GR_CUDA_REDUCE_TUNING_H
 #define GR_CUDA_REDUCE_TUNING_H
@@ -10,86 +11,128 @@
 
 /* ---- what a plan and its kernel both go by, so that it stands here once ---- */
 
-/* gr_reduce_rows_by_element: what a warp stages of its rows, in bytes, and warps of a block at most. Other bytes and
-   warps: not measured apart. */
+/* gr_reduce_leaves: warps of a block at most, for which its shared memory has room: more are not measured. */
+constexpr int gr_leaves_warps = 16;
+/* gr_reduce_rows_by_element: what a warp stages of its rows, in bytes, and warps of a block at most: not measured. */
 constexpr int gr_by_element_bytes = 4096, gr_by_element_warps = 4;
-/* gr_reduce_rows_by_vector: warps of a block, and blocks that find room on a multiprocessor. Not measured apart. */
+/* The same: elements of a row that one thread has at most, and of one that threads of a warp share, 8 lanes each: not
+   measured. */
+constexpr int gr_by_element_tiny = 64, gr_by_element_shared = 128;
+/* gr_reduce_rows_by_vector: warps of a block, and blocks that find room on a multiprocessor: not measured. */
 constexpr int gr_by_vector_warps = 4, gr_by_vector_blocks = 6;
 /* gr_reduce_cols_few_rows: bytes of all rows that a thread has in registers at most (4 rows of 2^24 f32 2238 ->
-   4036..4120 GB/s; other limits are not measured), and warps of a block, not measured apart. */
+   4036..4120; other limits are not measured), and warps of a block, not measured. */
 constexpr int gr_few_bytes = 128, gr_few_warps = 8;
-/* Bytes of a thread's word: of few rows, and of more. */
+/* The same: bytes of a thread's word, of few rows, and of more: not measured. */
 template <int size>
 constexpr int gr_few_wide = size == 1 ? 8 : 16;
 template <int size>
 constexpr int gr_few_narrow = size == 8 ? 8 : 4;
-/* gr_reduce_cols_flat: warps of a block at most, and so columns; leaves of a node at most. Not measured apart. */
-constexpr int gr_flat_warps = 16, gr_flat_leaves = 32;
-/* gr_reduce_cols_ordered: rows that are copied together, and levels of the stack in registers, so that a warp takes
-   2^levels lanes of the tree at most. Not measured apart. */
+/* gr_reduce_cols_flat: warps of a block at most, and so columns, leaves of a node at most, and words of a thread in
+   flight: not measured. */
+constexpr int gr_flat_warps = 16, gr_flat_leaves = 32, gr_flat_words = 8;
+/* gr_reduce_cols_ordered: rows that are copied together, which fold at once: 3200, where a stack took word after word
+   2900; and levels of the stack in registers, so that a warp takes 2^levels lanes of the tree at most. Other numbers
+   are not measured. */
 constexpr int gr_ordered_flight = 8, gr_ordered_levels = 5;
-/* gr_reduce_cols_sum: warps of a block, which is a power of two. Not measured apart. */
+/* gr_reduce_cols_sum: warps of a block, which is a power of two; by 8 1 % less, by 16 1 to 7 %. */
 constexpr int gr_cols_sum_warps = 4;
-/* gr_reduce_cols_unordered: warps of a block (with 8 instead var i16 of 16 columns 3351 -> 2845 GB/s), and bytes that a
-   lane has on their way, of all inputs; not measured apart. */
+/* gr_reduce_cols_unordered: warps of a block (with 8 instead var i16 of 16 columns 3351 -> 2845), and bytes that a lane
+   has on their way, of all inputs: not measured. */
 constexpr int gr_strip_warps = 4, gr_strip_batch_bytes = 128;
-/* gr_reduce_rows_staged: warps of a block, and words of 16 bytes that a warp stages at most. Not measured apart. */
+/* gr_reduce_rows_staged: warps of a block, not measured, and words of 16 bytes that a warp stages at most: by 288
+   instead variances are 5 to 10 % slower. */
 constexpr int gr_staged_warps = 4, gr_most_stage = 544;
-/* gr_reduce_cols_variance_ring: warps that read; slots of a ring; bytes of a slot, of a warp; rows of states. Not
-   measured apart. */
+/* gr_reduce_cols_variance_ring: warps that read, not measured; slots of a ring, bytes of a slot, of a warp: var f32 of
+   1024 columns by 6 slots of four rows 2610, by 12 of two 2226, by 24 of one 1773, while threads copied for themselves
+   and asked more of each row; rows of states: not measured. */
 constexpr int gr_variance_warps = 16, gr_variance_slots = 6, gr_variance_slot_bytes = 2048, gr_variance_states = 16;
-/* Of columns: nodes that the last block can fold; with more, gr_reduce_leaves does them. Not measured apart. */
+/* Of columns: nodes that the last block can fold; with more, gr_reduce_leaves does them. Not measured. */
 constexpr int64_t gr_most_column_nodes = 1 << 18;
 
-/* ---- what a plan goes by alone: a struct a kernel ---- */
+/* ---- what a plan goes by alone, a struct a kernel, where chips may differ ---- */
 
 typedef struct gr_reduce_tuning {
   struct {
-    int one_block_leaves; /* up to so many leaves one block does all: 2^14 f32 2.57 us, else 2.67 */
-    int mailbox_warps;    /* warps of a block whose leaves the host folds */
-    int block_warps;      /* warps of a block when a vector takes several blocks... */
-    int blocks; /* ...of which so many a multiprocessor are wanted before leaves are taken in turn: one wave */
-    int most_passes;      /* leaves a warp takes in turn at most; 8 and 4 were slower beyond 2^26 */
-    int vector_warps;     /* warps of a block that does whole vectors, or more if one takes more; no other was tried */
-    int row_warps;        /* warps in flight a multiprocessor before a row gets one warp only */
-    int variance_warps;   /* the same of variances, which fetch the next leaf early, so that fewer do */
+    /* Up to so many leaves one block does all: 2^14 f32 2.57 us, by blocks of 8 and 4 warps 3.54 and 3.43. Where the
+       limit lies is not measured. */
+    int one_block_leaves;
+    /* Warps of a block whose leaves the host folds: a number of 2^14 7.46 us; by 1, 2, 8, 16 warps 7.50, 7.44, 7.51,
+       7.59. */
+    int mailbox_warps;
+    /* Warps of a block when a vector takes several: 2^22 6.8 us, 2^24 18.5; by 16 warps 7.3 and 19.1. */
+    int block_warps;
+    /* Of which so many a multiprocessor are wanted before leaves are taken in turn: one wave, as registers let as many
+       reside. 2^24 18.5 us; three, of 80 registers, 23.5. */
+    int blocks;
+    /* Leaves that a warp takes in turn at most; 8: 10^8 96.3 -> 95.7 us, others 1 % more; 4: 1 to 10 % more. */
+    int most_passes;
+    /* Warps of a block that does whole vectors, or more if one takes more: not measured. */
+    int vector_warps;
+    /* Warps in flight a multiprocessor before a row gets one warp only; 24: 0 to 4 % more, f16 4096 x 65536 117.2 ->
+       121.9 us. Turing has room for half the threads; what another number brings there is not measured. */
+    int row_warps;
+    /* The same of variances, which fetch the next leaf early, so that fewer do: f32 2000 x 20000 41.2 us; with 32 50.5,
+       with 64 71.1. */
+    int variance_warps;
   } leaves;
   struct {
-    int blocks;    /* a multiprocessor, one wave; the kernel's registers let as many reside */
-    int most_rows; /* that a warp takes, one after the other, of a leaf of the vector */
-    int least_bytes; /* of a row that begins anywhere in a word */
+    /* Blocks of a multiprocessor, one wave, as the kernel's registers let as many reside: not measured. */
+    int blocks;
+    /* Rows that a warp takes, one after the other, of a leaf of the vector: a lane keeps the result of each, so no
+       more. Fewer are not measured. */
+    int most_rows;
+    /* Bytes of a row that begins anywhere in a word; a shorter one is staged with the vector beside it. f32 608 x 691
+       takes 1.34 us so; where the limit lies is not measured. */
+    int least_bytes;
   } rows_by_vector;
   struct {
-    int warps; /* a multiprocessor before a warp takes more rows than one pass */
+    /* Warps of a multiprocessor before a warp takes more rows than one pass: not measured. */
+    int warps;
   } rows_staged;
   struct {
-    int warps;       /* a multiprocessor before a warp takes several rows */
-    int block_warps; /* of a block; one of up to few_rows rows */
-    int few_rows;
+    /* Warps of a multiprocessor before a warp takes several rows: not measured. */
+    int warps;
+    /* Warps of a block, which has one of up to few_rows rows: not measured. */
+    int block_warps, few_rows;
   } rows_by_element;
   struct {
-    int blocks;     /* a multiprocessor before warps stop sharing a leaf, and blocks widen */
-    int unit_bytes; /* of a warp's units in turn, so that its start pays */
+    /* Blocks of a multiprocessor before warps stop sharing a leaf, and blocks widen: not measured. */
+    int blocks;
+    /* Bytes of a warp's units in turn, so that its start pays: not measured. */
+    int unit_bytes;
   } cols_ordered;
   struct {
-    int warps; /* a multiprocessor before strips get longer, one wave: u8 sums 72 us, with 20 73..77, with 48 82 */
-    int good_share;  /* percent of lanes in use from which no longer word rows are tried */
-    int least_share; /* below it word rows need not be aligned: then one lane in 32 only passes on what it reads */
+    /* Warps of a multiprocessor before strips get longer, one wave: u8 sums 72 us, with 20 73..77, with 48 82. */
+    int warps;
+    /* Percent of lanes in use from which no longer word rows are tried: not measured. */
+    int good_share;
+    /* Below it word rows need not be aligned: then one lane in 32 only passes on what it reads. Not measured. */
+    int least_share;
   } cols_unordered;
   struct {
-    int warps;       /* a multiprocessor: with 4 KB in flight each f64 3959 -> 4401, 3885 -> 4180 */
-    int least_warps; /* a multiprocessor before strips narrow and warps share a leaf: 1000 x 1000 f16 6.6 -> 3.8 us */
-    int narrowest;   /* log2 of the words of a strip, which gets so narrow before blocks share a leaf: 128 bytes */
-    int state_bytes; /* of leaves in turn: 16 KB */
-    int least_share; /* percent of lanes in use where rows begin anywhere in a word; else cols_ordered packs rows */
+    /* Warps of a multiprocessor: with 4 KB in flight each f64 3959 -> 4401, 3885 -> 4180. */
+    int warps;
+    /* Warps of a multiprocessor before strips narrow and warps share a leaf: not measured apart. */
+    int least_warps;
+    /* Words of a strip, as a logarithm, which gets so narrow before blocks share a leaf, to 128 bytes: f16 1000 x 1000
+       6.6 -> 3.8 us, f64 100000 x 64 17.4 -> 13.0; to 256 bytes 5.2 and 17. */
+    int narrowest;
+    /* Bytes of states of leaves in turn: not measured. */
+    int state_bytes;
+    /* Percent of lanes in use where rows begin anywhere in a word; else cols_ordered packs rows. f32 2^16 x 1023, where
+       it is more, 3560; where the limit lies is not measured. */
+    int least_share;
   } cols_sum;
   struct {
-    int64_t least_bytes; /* a multiprocessor; below, cols_ordered has started sooner */
-    int idle;            /* percent of multiprocessors that larger nodes may leave idle more than the best ones would */
+    /* Bytes of a matrix for each multiprocessor; below, cols_ordered has started sooner: not measured. */
+    int64_t least_bytes;
+    /* Percent of multiprocessors that larger nodes may leave idle more than the best ones would: not measured. */
+    int idle;
   } cols_variance_ring;
 } gr_reduce_tuning;
 
-/* Only Hopper's is measured. A chip gets numbers of its own for a figure that is more than noise. */
+/* Only Hopper's are measured. A chip gets numbers of its own for a figure that is more than noise. */
 static inline const gr_reduce_tuning &gr_reduce_tuning_for(const gr_cuda_chip &chip) {
   static constexpr gr_reduce_tuning hopper = {
       .leaves = {.one_block_leaves = 16,
@@ -110,13 +153,74 @@ static inline const gr_reduce_tuning &gr_reduce_tuning_for(const gr_cuda_chip &c
   };
   static constexpr gr_reduce_tuning turing = [] {
     gr_reduce_tuning t = hopper;
-    t.leaves.row_warps = 64; /* half the threads fit */
+    t.leaves.row_warps = 64;
     return t;
   }();
   return chip.major < 8 ? turing : hopper;
 }
 
-constexpr int gr_leaves_warps = 16; /* of a block of gr_reduce_leaves at most: its shared memory has room for them */
+/* ---- what a plan goes by alone, on every chip alike ---- */
+
+/* A share of something: `of` divided by `in`. */
+struct gr_share {
+  int of, in;
+};
+struct gr_reduce_shares {
+  /* gr_reduce_leaves: where launches overlap each has one in so many of the places, so that two find room: 2^22 5.65 ->
+     4.8 us, 2^23 9.0 -> 8.0, 2^24 16.4 -> 15.9. A launch that waits loses by it: 7.3 -> 8.0. */
+  static constexpr int overlapping = 2;
+  /* The same: blocks that are more than such a share of the places, and fewer than so many times them, are a wave and a
+     bit: then warps rather take fewer leaves in turn. 512 blocks in 396 places: dots of 2^26 125 -> 133 us. The limits
+     are not measured. */
+  static constexpr gr_share bit = {5, 4};
+  static constexpr int bit_waves = 2;
+  /* The same: parts of a row are alike if together they have room for no more than such a share of its leaves. Rows are
+     cut so: var f16 2048 x 65536 1576 -> 2559; the share is not measured. */
+  static constexpr gr_share alike = {9, 8};
+  /* The same: warps of a block that leaves a node, at least, and else up to so many: not measured. */
+  static constexpr int node_least_warps = 4, node_warps = 8;
+  /* The same: block 0 polls no more nodes than so many for each of its threads. By polling 2^16 to 2^20 take 0.45 us
+     less; the number is what its code has. */
+  static constexpr int polled_nodes = 2;
+  /* The same: a launch that waits lets the next one begin early where warps take no more leaves in turn than this, or
+     blocks fill such a share of the places. Where places stay free it would take them: f16 2^26 34 -> 37 us. The limits
+     are not measured. */
+  static constexpr int early_passes = 2;
+  static constexpr gr_share early = {9, 10};
+  /* The same: blocks of a multiprocessor up to which those that wait ask L2 for their data: 2^20 3.9 -> 3.6 us; where
+     all places are taken, of 2^22, 6.8 -> 7.9. Where the limit lies is not measured. */
+  static constexpr int ahead_blocks = 2;
+
+  /* gr_reduce_rows_by_element: bytes of a row of one thread at most, and rows of those that the stage must have room
+     for: not measured. */
+  static constexpr int tiny_bytes = 256, tiny_rows = 16;
+  /* gr_reduce_rows_staged: words of a row for which there is a thread. By one var f32 rows of 16 2691 -> 1490. */
+  static constexpr int staged_words = 4;
+  /* The same: elements of a row that begins anywhere in a word, up to which rows_by_element takes it: u8 rows of 3 425
+     us so, by words 851. Where the limit lies is not measured. */
+  static constexpr int staged_odd = 64;
+
+  /* gr_reduce_cols_ordered: units that a warp takes in turn at most: not measured. */
+  static constexpr int ordered_units = 64;
+  /* gr_reduce_cols_variance_ring: bytes of a matrix row at least, and how much more than what is there whole leaves may
+     be: not measured. */
+  static constexpr int ring_row = 32;
+  static constexpr gr_share ring_leaves = {5, 4};
+  /* gr_reduce_cols_unordered: one in so many of the batches of a leaf is enough for a warp where strips are many: not
+     measured. */
+  static constexpr int strip_batches = 4;
+  /* The same: bytes of a column for each field of a node's state, and batches of a warp for each node at least: not
+     measured. Nodes of 4096 rows instead of 1024: u8 1024 columns 1907 -> 2488, before there were strips. */
+  static constexpr int strip_node_bytes = 256, strip_node_batches = 4;
+  /* gr_reduce_cols_sum: units in turn, as a logarithm, of columns of one leaf and of more, at most: not measured; and
+     only where rounds of blocks get no longer than such a share: f64 300 x 140000 112 -> 82 us. The share itself is not
+     measured. */
+  static constexpr int sum_units_of_leaf = 2, sum_units = 8;
+  static constexpr gr_share sum_rounds = {10, 9};
+  /* The same: turns of a warp, as a logarithm, beyond the levels of its stack in registers, from which on warps share a
+     leaf: not measured. */
+  static constexpr int sum_turns = 3;
+};
 
 /* ---- what the compiler is told: registers, or warps that must find room on a multiprocessor, so that nothing spills
    (-Xptxas -v says so) ---- */
@@ -125,7 +229,7 @@ constexpr int gr_leaves_warps = 16; /* of a block of gr_reduce_leaves at most: i
 struct gr_reducer_traits {
   gr_reducer red;
   int size, inputs, fields; /* of an element, in bytes; of the state */
-  bool lanes, leaves, variance, extreme, position;
+  bool lanes, leaves, variance, extreme, position, light;
 };
 template <class R>
 constexpr gr_reducer_traits gr_traits_of = {R::red,
@@ -136,7 +240,8 @@ constexpr gr_reducer_traits gr_traits_of = {R::red,
                                             R::leaves,
                                             R::variance,
                                             R::kind == GR_ACC_ORDER || R::kind == GR_ACC_POSITION,
-                                            R::kind == GR_ACC_POSITION};
+                                            R::kind == GR_ACC_POSITION,
+                                            R::light};
 
 /*
 ** Registers of gr_reduce_leaves. 64 let four blocks of 256 threads reside, 128 KB in flight: one wave of blocks covers
@@ -152,47 +257,89 @@ constexpr int gr_leaves_registers_for(const gr_reducer_traits &r, int arch) {
   return 64;
 }
 
-/* gr_reduce_rows_staged: words of a warp's rows, of which what takes longer has more on its way; and blocks. */
+/*
+** gr_reduce_rows_staged: words of a warp's rows, of which what takes longer has more on its way: with 288 instead of
+** 544 sums and extremes are 3 to 10 % faster, variances 5 to 10 % slower.
+*/
 constexpr bool gr_staged_is_slow(const gr_reducer_traits &r) { return r.lanes && (r.variance || r.inputs > 1); }
 constexpr int gr_staged_words_for(const gr_reducer_traits &r, int most) { return gr_staged_is_slow(r) ? most : 288; }
+/*
+** The same: blocks. Of f32 2^18 x 256 by a vector 5, of 544 words, 65.6 us; with 288 words 5, 6, 7 blocks 69.7, 71.8,
+** 79.4. Variances of f16 rows of 1024 by 6 and 7 blocks 192.7 and 195 us, by 5 181. Others: not measured.
+*/
 constexpr int gr_staged_blocks_for(const gr_reducer_traits &r, int arch) {
   if (!gr_staged_is_slow(r)) return r.lanes && r.size == 2 ? 6 : 8;
   if (r.size == 2) return 5;
   return r.inputs == 1 ? 6 : arch >= 1000 ? 4 : 5;
 }
+/* The same, variances: a thread keeps the elements of up to 2^k words in registers, 512 bytes a row: f32 rows of 16
+   2924 -> 4023, f16 2072 -> 3756. Others: not measured. */
+constexpr int gr_staged_kept_log2 = 2;
+/* The same: words of a lane at a time, where they are copied and rows of half a word folded, where a thread folds its
+   own, and where f16 is summed: var f16 rows of 512, 1024, 4096 187.7, 162.0, 161.0 -> 185.8, 160.0, 158.9 us. The
+   others are not measured. */
+constexpr int gr_staged_unrolled = 4, gr_staged_folded = 2, gr_staged_summed = 4;
 
-/* Blocks of gr_reduce_rows_by_element. */
+/*
+** Blocks of gr_reduce_rows_by_element. Without lanes 12 lose a third; by 6 rows of 16 are best (u8 2884, i16 3633) and
+** of 1024 worst (2517, 2856), by 9 the other way round (2517, 3512; 3058, 3741); 7 lies between and is not measured,
+** nor are the others.
+*/
 constexpr int gr_by_element_blocks_for(const gr_reducer_traits &r, bool is_f16) {
   return r.inputs > 1 ? 4 : r.variance ? 6 : !r.lanes ? 7 : r.red == GR_RED_SUM && is_f16 ? 8 : 9;
 }
+/* The same: elements, or four bytes of them, and words of a thread at a time: not measured. */
+constexpr int gr_by_element_unrolled = 4, gr_by_element_words = 2;
 
-/* Blocks of gr_reduce_cols_few_rows. */
+/* Blocks of gr_reduce_cols_few_rows: not measured. */
 constexpr int gr_few_blocks_for(const gr_reducer_traits &r, int arch) {
   return (r.inputs == 2 && r.size == 8) || (r.variance && r.size <= 2) ? 3 : 4;
 }
 
-/* Blocks of gr_reduce_cols_flat, the largest ones. */
+/* Blocks of gr_reduce_cols_flat, the largest ones: not measured. */
 constexpr int gr_flat_blocks_for(gr_reducer red, int size) { return red == GR_RED_VARIANCE || size == 2 ? 1 : 2; }
 
 /* Warps of gr_reduce_cols_sum: 20 of 96 registers give f16 3 % more (3865..4336), f32 1 % less and spills. */
 constexpr int gr_cols_sum_resident_for(const gr_reducer_traits &r, int arch) {
   return r.inputs == 1 && r.size == 2 && arch >= 900 ? 20 : 16;
 }
+/* The same: levels of the stack in registers, the others lie in shared memory: with all of them f32 spills. Other
+   numbers are not measured. */
+constexpr int gr_cols_sum_levels_for(int size) { return size == 2 ? 0 : 2; }
 
-/* Warps of gr_reduce_cols_ordered: registers are 96, 128, 168 or, for the most state, 255. bytes: of a lane's word. */
+/* Warps of gr_reduce_cols_ordered: registers are 96, 128, 168 or, for the most state, 255. bytes: of a lane's word. Not
+   measured. */
 constexpr int gr_ordered_resident_for(const gr_reducer_traits &r, int bytes) {
   if (r.lanes && r.fields == 3) return 8;
   if (r.fields == 3 || (r.lanes && r.fields == 2) || (r.lanes && r.red == GR_RED_SUMSQ && r.size >= 4)) return 12;
   return r.fields * r.inputs > 1 || (r.lanes && bytes == 16) ? 16 : 20;
 }
+/* The same: bytes of a lane's word, as what it holds of each column decides: by 4 bytes 1500, by 16 3300 to 3600; by 8
+   with twice the blocks within 3 %. */
+constexpr int gr_ordered_bytes_for(const gr_reducer_traits &r) {
+  return r.fields * r.inputs > 1 || (r.lanes && !r.light && r.size < 4) ? 8 : 16;
+}
+/* The same: warps of a block, as 16-bit floats have the most lanes: not measured. */
+constexpr int gr_ordered_warps_for(const gr_reducer_traits &r) { return r.size == 2 && r.lanes ? 8 : 4; }
+/* The same: flights on their way, of all inputs. bytes: of the word. Not measured. */
+constexpr int gr_ordered_ahead_for(const gr_reducer_traits &r, int bytes) {
+  return bytes > 4 ? 2 : r.fields == 3 && r.size == 2 ? 2 / r.inputs : 4 / r.inputs;
+}
+/* The same: lanes of narrow elements, and elements of a lane, where no order within a leaf matters. As wide types have
+   them, so that narrow types make as many blocks: max f32 of 1001 columns 113 us, by leaves of 4096 rows 188. */
+constexpr int gr_ordered_free_lanes = 128, gr_ordered_free_elements = 8;
 
 /*
 ** Warps of gr_reduce_cols_unordered: 128 registers where lanes hold much or there are two inputs, else 96. bytes: what
-** a lane holds of its word. Byte dots would spill with 20 (before Hopper with 16).
+** a lane holds of its word. Byte dots would spill with 20 (before Hopper with 16). By 20 instead of 16 var i16 of 4, 64
+** columns 2718, 3943 where 16 warps have 2584, 3671, but of u8 1703 for 2029, and 108 bytes spill; 24: slower.
 */
 constexpr int gr_strip_resident_for(const gr_reducer_traits &r, int bytes, int arch) {
   if (arch < 900 && r.red == GR_RED_DOT && r.size == 1) return 12;
   return r.leaves || r.inputs == 2 || bytes > 95 ? 16 : 20;
 }
+/* The same: bytes that a lane holds of a word's columns at most, where leaves have an end and where not, and fields of
+   states of a block for each of its lanes: not measured. */
+constexpr int gr_strip_held_of_leaves = 64, gr_strip_held = 128, gr_strip_states = 128;
 
 #endif

@@ -8,9 +8,6 @@
 
 #include "kernels/cuda/scan/scan.cuh"
 
-#define GR_SCAN_DOWN_THREADS 256
-#define GR_SCAN_DOWN_ROW 256 /* elements of a tile's row: 32 lanes of 8 */
-
 template <class S> struct gr_scan_strips {
   gr_scan q;
   typename S::Value *above; /* by column, then row: its total; then what lies before it in the tile */
@@ -41,7 +38,7 @@ template <class S> struct gr_scan_chain {
 template <class S>
 static __device__ __forceinline__ bool gr_scan_down_place(const gr_scan_strips<S> &d, int64_t *column, int64_t *row) {
   const int64_t strips = (d.q.count + 31) / 32;
-  const int64_t unit = (blockIdx.x * (int64_t)GR_SCAN_DOWN_THREADS + threadIdx.x) / 32;
+  const int64_t unit = (blockIdx.x * (int64_t)Tuning::down_threads + threadIdx.x) / 32;
   *column = unit % strips * 32 + (threadIdx.x & 31);
   *row = unit / strips;
   return *column < d.q.count && *row < d.rows;
@@ -52,7 +49,7 @@ template <class S, class Body>
 static __device__ __forceinline__ void gr_scan_down_each(const gr_scan &q, int64_t column, int64_t row,
                                                          const Body &body) {
   using In = typename S::In;
-  constexpr int lanes = sizeof(In) == 8 ? 1 : 2; /* that are read together */
+  constexpr int lanes = Tuning::down_lanes<(int)sizeof(In)>; /* that are read together */
   const int here = (int)min(q.n - row * GR_SCAN_DOWN_ROW, (int64_t)GR_SCAN_DOWN_ROW);
   const char *p = q.a + column * q.a_step + row * GR_SCAN_DOWN_ROW * q.a_stride;
 #pragma unroll 1
@@ -80,7 +77,7 @@ static __device__ __forceinline__ void gr_scan_down_each(const gr_scan &q, int64
 }
 
 template <class S>
-static __global__ void __launch_bounds__(GR_SCAN_DOWN_THREADS, 4)
+static __global__ void __launch_bounds__(Tuning::down_threads, Tuning::down_blocks)
     gr_scan_down_totals(const __grid_constant__ gr_scan_strips<S> d) {
   using Value = typename S::Value;
   int64_t column, row;
@@ -98,14 +95,14 @@ static __global__ void __launch_bounds__(GR_SCAN_DOWN_THREADS, 4)
 ** or a block, whose warps have groups of 32 tiles.
 */
 template <class S>
-static __global__ void __launch_bounds__(GR_SCAN_DOWN_THREADS)
+static __global__ void __launch_bounds__(Tuning::down_threads)
     gr_scan_down_before(const __grid_constant__ gr_scan_strips<S> d) {
   using Value = typename S::Value;
-  constexpr int most = 32, warps = GR_SCAN_DOWN_THREADS / 32;
+  constexpr int most = 32, warps = Tuning::down_threads / 32;
   __shared__ Value in[most][32], group[most];
   const int lane = (int)threadIdx.x & 31, warp = gr_scan_warp(), lanes = d.q.lanes, tiles = (int)d.q.tiles;
   const bool several = tiles > 32; /* groups: a block has one column */
-  const int64_t column = several ? blockIdx.x : (blockIdx.x * (int64_t)GR_SCAN_DOWN_THREADS + threadIdx.x) / lanes;
+  const int64_t column = several ? blockIdx.x : (blockIdx.x * (int64_t)Tuning::down_threads + threadIdx.x) / lanes;
   const int groups = (tiles + 31) / 32;
   Value *above = d.above + column * d.rows, *base = d.base + column * tiles;
   for (int g = several ? warp : 0; g < groups; g += several ? warps : groups) {
@@ -150,7 +147,7 @@ static __global__ void __launch_bounds__(GR_SCAN_DOWN_THREADS)
 }
 
 template <class S>
-static __global__ void __launch_bounds__(GR_SCAN_DOWN_THREADS, 4)
+static __global__ void __launch_bounds__(Tuning::down_threads, Tuning::down_blocks)
     gr_scan_down_results(const __grid_constant__ gr_scan_strips<S> d) {
   using Value = typename S::Value;
   using Out = typename S::Out;
@@ -188,20 +185,20 @@ template <class S> static cudaError_t gr_scan_start_strips(const gr_scan &q, con
   using Value = typename S::Value;
   gr_scan_strips<S> d;
   d.q = q;
-  d.rows = (q.n + GR_SCAN_DOWN_ROW - 1) / GR_SCAN_DOWN_ROW;
+  d.rows = GR_SCAN_DOWN_ROWS(q.n);
   for (d.q.lanes = 1; d.q.lanes < 32 && d.q.lanes < (int)q.tiles;) d.q.lanes *= 2;
   d.above = (Value *)q.tile;
   d.base = d.above + q.count * d.rows;
   void *args[] = {&d};
-  const int64_t units = (q.count + 31) / 32 * d.rows, warps = GR_SCAN_DOWN_THREADS / 32;
+  const int64_t units = (q.count + 31) / 32 * d.rows, warps = Tuning::down_threads / 32;
   const unsigned all = (unsigned)((units - 1) / warps + 1);
-  const int64_t lookers = q.tiles > 32 ? q.count : (q.count * d.q.lanes - 1) / GR_SCAN_DOWN_THREADS + 1;
-  cudaError_t e = cudaLaunchKernel((const void *)gr_scan_down_totals<S>, all, GR_SCAN_DOWN_THREADS, args, 0, at.stream);
+  const int64_t lookers = q.tiles > 32 ? q.count : (q.count * d.q.lanes - 1) / Tuning::down_threads + 1;
+  cudaError_t e = cudaLaunchKernel((const void *)gr_scan_down_totals<S>, all, Tuning::down_threads, args, 0, at.stream);
   if (e == cudaSuccess)
-    e = cudaLaunchKernel((const void *)gr_scan_down_before<S>, (unsigned)lookers, GR_SCAN_DOWN_THREADS, args, 0,
+    e = cudaLaunchKernel((const void *)gr_scan_down_before<S>, (unsigned)lookers, Tuning::down_threads, args, 0,
                          at.stream);
   if (e == cudaSuccess)
-    e = cudaLaunchKernel((const void *)gr_scan_down_results<S>, all, GR_SCAN_DOWN_THREADS, args, 0, at.stream);
+    e = cudaLaunchKernel((const void *)gr_scan_down_results<S>, all, Tuning::down_threads, args, 0, at.stream);
   /* Words that others publish lie here next: none of them may seem to be there. */
   const size_t bytes = (size_t)(q.count * (d.rows + q.tiles)) * sizeof(Value);
   return e == cudaSuccess ? cudaMemsetAsync(q.tile, 0, bytes, at.stream) : e;

@@ -22,11 +22,11 @@ static __device__ __forceinline__ void gr_scan_lanes_by(typename S::Value (&v)[c
 */
 template <class Body>
 static __device__ __forceinline__ void gr_scan_each_of(int here, int n, bool by_vectors, const Body &body) {
-  constexpr int threads = GR_SCAN_WRITERS * 32;
+  constexpr int threads = Tuning::writers * 32;
   const int length = by_vectors ? n : here, all = here * n; /* what is side by side */
   int outer = (int)threadIdx.x / length, inner = (int)threadIdx.x % length;
   const int outer_step = threads / length, inner_step = threads % length;
-#pragma unroll 4
+#pragma unroll(Tuning::many_elements)
   for (int i = (int)threadIdx.x; i < all; i += threads) {
     if (by_vectors) body(outer, inner);
     else body(inner, outer);
@@ -41,7 +41,8 @@ static __device__ __forceinline__ void gr_scan_each_of(int here, int n, bool by_
 ** first tile of its scan, so that nothing lies before it, and what is absent at its end comes after all that counts.
 */
 template <class S>
-static __global__ void __launch_bounds__(GR_SCAN_WRITERS * 32, 4) gr_scan_many(const __grid_constant__ gr_scan q) {
+static __global__ void __launch_bounds__(Tuning::writers * 32, Tuning::short_blocks)
+    gr_scan_many(const __grid_constant__ gr_scan q) {
   using Value = typename S::Value;
   using In = typename S::In;
   using Out = typename S::Out;

@@ -9,7 +9,7 @@
 #include "kernels/cuda/block/ring.cuh"
 #include "kernels/cuda/scan/rows.cuh"
 
-#define GR_SCAN_THREADS ((4 + GR_SCAN_ADDERS + GR_SCAN_WRITERS) * 32)
+#define GR_SCAN_THREADS ((4 + Tuning::ring_adders + Tuning::writers) * 32)
 
 /* A slot of the ring: rows are apart, in front. */
 template <class S> struct gr_scan_slot {
@@ -24,7 +24,7 @@ template <class S>
 struct gr_scan_ring : gr_ring<gr_scan_slot<S>, GR_SCAN_ROWS * gr_scan_shape<S>::In::bytes> {
   using Ring = gr_ring<gr_scan_slot<S>, GR_SCAN_ROWS * gr_scan_shape<S>::In::bytes>;
   __device__ __forceinline__ gr_scan_ring(char *memory, int count)
-      : Ring(memory + GR_SCAN_WRITERS * gr_scan_shape<S>::results, count) {}
+      : Ring(memory + Tuning::writers * gr_scan_shape<S>::results, count) {}
   __device__ __forceinline__ char *row(int r) const { return this->here() + r * gr_scan_shape<S>::In::bytes; }
 };
 
@@ -41,7 +41,7 @@ template <class T> static __device__ __forceinline__ T gr_scan_share(const T &x,
 */
 template <class S>
 static __device__ __forceinline__ void gr_scan_announce(const gr_scan &q, int64_t at, gr_scan_layout lie, int lane) {
-  constexpr int count = gr_scan_shape<S>::tile, most = 24576; /* bytes that a tile lies across */
+  constexpr int count = gr_scan_shape<S>::tile, most = Tuning::announced_bytes;
   if constexpr (sizeof(typename S::In) < 4 && 2 * count * (int)sizeof(typename S::In) <= most) {
     int64_t step = q.a_stride < 0 ? -q.a_stride : q.a_stride;
     if (lie != GR_SCAN_SINGLY || step > most / count) return;
@@ -59,7 +59,7 @@ static __device__ __forceinline__ void gr_scan_load(const gr_scan &q, gr_scan_ri
   using Shape = gr_scan_shape<S>;
   gr_scan_ring<S> behind = ring;
   gr_scan_layout lie = gr_scan_layout_of<In>(q.a, q.a_stride);
-  int ahead = q.slots < GR_SCAN_AHEAD ? q.slots : GR_SCAN_AHEAD;
+  int ahead = q.slots < Tuning::ring_ahead ? q.slots : Tuning::ring_ahead;
   for (unsigned tile = 0; tile < q.tiles; ring.step()) {
     gr_scan_slot<S> &slot = ring.slot();
     slot.free.wait(ring.at.last_lap());
@@ -93,7 +93,7 @@ template <class S>
 static __device__ __forceinline__ void gr_scan_add(const gr_scan &q, gr_scan_ring<S> ring, int warp, int lane) {
   using In = typename S::In;
   using Shape = gr_scan_shape<S>;
-  constexpr int each = GR_SCAN_ROWS / GR_SCAN_ADDERS;
+  constexpr int each = GR_SCAN_ROWS / Tuning::ring_adders;
   gr_scan_layout lie = gr_scan_layout_of<In>(q.a, q.a_stride);
   for (;; ring.step()) {
     gr_scan_slot<S> &slot = ring.slot();
@@ -225,7 +225,7 @@ static __device__ __forceinline__ void gr_scan_put(const gr_scan &q, gr_scan_rin
   using Out = typename S::Out;
   using Shape = gr_scan_shape<S>;
   constexpr int each = Shape::each;
-  constexpr int together = Shape::results || S::count * sizeof(Value) > 32 ? 1 : 2; /* rows side by side */
+  constexpr int together = Shape::results || S::count * sizeof(Value) > Tuning::paired_bytes ? 1 : 2; /* rows */
   bool back = gr_scan_layout_of<typename S::In>(q.a, q.a_stride) == GR_SCAN_BACKWARD;
   gr_scan_layout lie = gr_scan_layout_of<Out>(q.out, q.out_stride);
   for (;; ring.step()) {
@@ -286,15 +286,15 @@ static __device__ __forceinline__ void gr_scan_tiles(const gr_scan &q) {
   gr_scan_ring<S> ring(memory, q.slots);
   ring.init(threadIdx.x, [](gr_scan_slot<S> &slot) {
     slot.loaded.init(64);
-    slot.added.init(GR_SCAN_ADDERS * 32);
+    slot.added.init(Tuning::ring_adders * 32);
     slot.published.init(GR_SCAN_ROWS);
     slot.based.init(1);
-    slot.free.init((GR_SCAN_WRITERS + GR_SCAN_ADDERS) * 32 + 3);
+    slot.free.init((Tuning::writers + Tuning::ring_adders) * 32 + 3);
   });
   __syncthreads();
   gr_await_earlier();
   gr_let_next_start(); /* it has room when blocks of this end */
-  constexpr int first = 4, writers = first + GR_SCAN_ADDERS; /* those that all wait for come first */
+  constexpr int first = 4, writers = first + Tuning::ring_adders; /* those that all wait for come first */
   if (warp == 0) gr_scan_load<S>(q, ring, lane);
   else if (warp == 1) gr_scan_publish<S>(q, ring, lane);
   else if (warp == 2) gr_scan_group<S>(q, ring, lane);
@@ -303,7 +303,8 @@ static __device__ __forceinline__ void gr_scan_tiles(const gr_scan &q) {
   else gr_scan_put<S>(q, ring, memory, warp - writers, lane);
 }
 template <class S>
-static __global__ void __launch_bounds__(GR_SCAN_THREADS, 2) gr_scan_long(const __grid_constant__ gr_scan q) {
+static __global__ void __launch_bounds__(GR_SCAN_THREADS, Tuning::ring_blocks)
+    gr_scan_long(const __grid_constant__ gr_scan q) {
   gr_scan_tiles<S>(q);
 }
 

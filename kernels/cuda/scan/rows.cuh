@@ -84,7 +84,7 @@ static __device__ __forceinline__ void gr_scan_ask(char *rows, const char *p, gr
   bool back = lie == GR_SCAN_BACKWARD;
   const char *from = back ? p + R::size - 16 - lane * 16 : p + lane * 16;
   char *to = rows + R::swizzled(lane) * 16;
-#pragma unroll 8
+#pragma unroll(Tuning::copies)
   for (int w = 0; w < count * R::size / 512; w++) gr_copy_async<16>(to + w * 512, from + (back ? -512 : 512) * w);
 }
 
@@ -99,25 +99,26 @@ static __device__ __forceinline__ void gr_scan_gather(char *rows, const char *p,
   constexpr int words = count * R::size / 512; /* of a lane */
   if (lie == GR_SCAN_ACROSS && left >= count) {
     if constexpr (R::size >= 4) {
-#pragma unroll 8
+#pragma unroll(Tuning::copies)
       for (int k = lane; k < count; k += 32) gr_copy_async<R::size>(R::element(rows, k), p + k * R::size);
       return;
     }
     char *to = rows + R::swizzled(lane) * 16;
+    constexpr int together = Tuning::words_across;
 #pragma unroll 1
-    for (int w = 0; w < words; w += 4) {
-      uint4 u[4];
+    for (int w = 0; w < words; w += together) {
+      uint4 u[together];
 #pragma unroll
-      for (int k = 0; k < 4; k++)
+      for (int k = 0; k < together; k++)
         if (w + k < words) u[k] = gr_load_begin(p + ((w + k) * 32 + lane) * 16);
 #pragma unroll
-      for (int k = 0; k < 4; k++)
+      for (int k = 0; k < together; k++)
         if (w + k < words) *(uint4 *)(to + (w + k) * 512) = gr_load_end(u[k], p + ((w + k) * 32 + lane) * 16, 16);
     }
   } else {
     int mirror = lie == GR_SCAN_BACKWARD ? 16 / R::size - 1 : 0;
     int here = left < 0 ? 0 : left < count ? (int)left : count;
-#pragma unroll 8
+#pragma unroll(Tuning::copies)
     for (int k = lane; k < here; k += 32) gr_copy_async<R::size>(R::element(rows, k ^ mirror), p + k * stride);
   }
 }
@@ -176,7 +177,7 @@ static __device__ __forceinline__ void gr_scan_write(char *row, char *p, int64_t
     for (int w = 0; w < words; w++) __stcs((uint4 *)(to + (back ? -512 : 512) * w), u[w]);
   } else {
     int here = left < R::length ? (int)left : R::length;
-#pragma unroll 2
+#pragma unroll(Tuning::results_apart)
     for (int k = lane; k < here; k += 32) *(T *)(p + k * stride) = *(const T *)R::element(row, k);
   }
 }

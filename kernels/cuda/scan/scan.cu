@@ -32,8 +32,9 @@ static int64_t flip_of(const gr_scan_job *job) {
 static int goes_down(const gr_scan_job *job) {
   const int size = gr_size_of(job->dtype), out_size = gr_size_of(job->out_dtype);
   if (has_keys(job) && size < 4) return 0;
-  return job->count >= 32 && job->n >= GR_SCAN_DOWN_LEAST && job->n * job->count >= GR_SCAN_DOWN_ALL &&
-         job->a.step == size && job->out.step == out_size && job->a.stride > size && job->out.stride > out_size;
+  return job->count >= Tuning::down_columns && job->n >= Tuning::down_length &&
+         job->n * job->count >= Tuning::down_elements && job->a.step == size && job->out.step == out_size &&
+         job->a.stride > size && job->out.stride > out_size;
 }
 
 /* All but where the scratch memory is. */
@@ -59,7 +60,7 @@ static gr_scan arguments_of(const gr_scan_job *job) {
 static uint32_t groups_of(const gr_scan &q) { return q.tiles / 32 + 1; }
 static size_t scratch_of(const gr_scan &q) {
   uint32_t supers = q.tiles / 1024 + 2;
-  if (q.down) return GR_COUNTER_BYTES + (size_t)(q.count * ((q.n + 255) / 256 + q.tiles)) * sizeof(int64_t);
+  if (q.down) return GR_COUNTER_BYTES + (size_t)(q.count * (GR_SCAN_DOWN_ROWS(q.n) + q.tiles)) * sizeof(int64_t);
   if (q.count > 1) return GR_COUNTER_BYTES + (size_t)(q.count * q.tiles) * sizeof(gr_halves);
   return GR_COUNTER_BYTES + ((size_t)q.tiles + groups_of(q) + supers) * sizeof(gr_halves);
 }
@@ -74,7 +75,7 @@ static int start(const gr_scan_job *job, const gr_scan *q, const gr_scan_place &
 int gr_cuda_scan_skeleton(const gr_scan_job *job, const gr_cuda_chip *chip) {
   if (chip->major < 8 || job->reverse || job->count != 1) return GR_SCAN_NO_SKELETON;
   const int what = has_keys(job) ? GR_SCAN_ORDER : job->op == GR_OP_prod ? GR_SCAN_PROD : GR_SCAN_SUM;
-  return what + (tiles_of(job) > GR_SCAN_SHORT ? GR_SCAN_LONG : 0);
+  return what + (tiles_of(job) > Tuning::short_tiles ? GR_SCAN_LONG : 0);
 }
 
 int gr_cuda_scan(const gr_scan_job *job, const gr_cuda_run *run) {
@@ -82,7 +83,8 @@ int gr_cuda_scan(const gr_scan_job *job, const gr_cuda_run *run) {
   gr_scan q = arguments_of(job);
   q.inputs_stable =
       !run->formula &&
-      gr_reads_at_once(*run, q.tiles <= GR_SCAN_SHORT, {gr_span(job->a, job->count, job->n, gr_size_of(job->dtype))},
+      gr_reads_at_once(*run, q.tiles <= Tuning::short_tiles,
+                       {gr_span(job->a, job->count, job->n, gr_size_of(job->dtype))},
                        {gr_span(job->out, job->count, job->n, gr_size_of(job->out_dtype))});
   int e = gr_cuda_need(run, scratch_of(q));
   if (e != cudaSuccess) return e;
@@ -96,7 +98,7 @@ int gr_cuda_scan(const gr_scan_job *job, const gr_cuda_run *run) {
 
 void gr_cuda_explain_scan(const gr_scan_job *job, const gr_cuda_chip *chip, gr_explained *e) {
   gr_scan q = arguments_of(job);
-  bool few = q.tiles <= GR_SCAN_SHORT;
+  bool few = q.tiles <= Tuning::short_tiles;
   *e = {few ? "gr_scan_short" : "gr_scan_long",
         few ? "a block a tile, up to 1024 tiles" : "blocks stay, and tiles pass through a ring in shared memory",
         "tiles look back at the totals before them"};

@@ -17,14 +17,23 @@
 #include "kernels/cuda/grid/publish.cuh"
 #include "kernels/cuda/scan/tuning.h"
 
-#define GR_SCAN_ROWS 16 /* a tile */
+#define GR_SCAN_ROWS 16      /* a tile */
+#define GR_SCAN_DOWN_ROW 256 /* elements of a row of a tile that a warp goes down: 32 lanes of 8 */
+
+/* Rows of a column, by which totals of it lie in scratch memory. */
+#define GR_SCAN_DOWN_ROWS(n) (((n) + GR_SCAN_DOWN_ROW - 1) / GR_SCAN_DOWN_ROW)
+
+using Tuning = gr_scan_tuning;
+static_assert(GR_SCAN_ROWS == 2 * Tuning::writers && GR_SCAN_ROWS == 4 * Tuning::ring_adders,
+              "a writer has two rows, and rows are added up by fours");
+static_assert(Tuning::short_tiles <= GR_SCAN_TILES, "a block adds up groups of its superblock alone");
 
 typedef struct gr_scan {
   const char *a;
   char *out;
   int64_t a_stride, out_stride; /* in logical order: negative when the scan runs backwards */
   int64_t n;
-  int64_t count, a_step, out_step; /* vectors, and from one to the next; several have up to GR_SCAN_SHORT tiles each */
+  int64_t count, a_step, out_step; /* vectors, and from one to the next; several have up to short_tiles tiles each */
   int32_t exclusive, slots;
   int32_t lanes; /* of each of many vectors (scan/many.cuh): a power of two */
   int32_t down;  /* neighbouring columns, which a warp goes down (scan/down.cuh) */

@@ -11,7 +11,7 @@ static __device__ __forceinline__ bool gr_scan_are_columns(int64_t step, int64_t
 
 template <class S> struct gr_scan_short_shared {
   using Shape = gr_scan_shape<S>;
-  __align__(128) char rows[GR_SCAN_WRITERS][2][Shape::results ? Shape::results : Shape::In::bytes];
+  __align__(128) char rows[Tuning::writers][2][Shape::results ? Shape::results : Shape::In::bytes];
   typename S::Value total[GR_SCAN_ROWS], group[32];
 };
 
@@ -72,7 +72,7 @@ static __device__ __forceinline__ void gr_scan_tile(const gr_scan &q) {
   r[0] = gr_scan_before<S>(r[0], lane);
   Value base = S::identity();
   if (tile > 0) {
-    for (int k = warp; k <= mine; k += GR_SCAN_WRITERS) { /* of its own group: what lies before it */
+    for (int k = warp; k <= mine; k += Tuning::writers) { /* of its own group: what lies before it */
       const gr_halves *at[1] = {&q.tile[of * q.tiles + k * 32 + lane]};
       bool wanted[1] = {k * 32 + lane < tile};
       gr_await(at, wanted, q.tag, S::identity(), g);
@@ -102,7 +102,8 @@ static __device__ __forceinline__ void gr_scan_tile(const gr_scan &q) {
   }
 }
 template <class S>
-static __global__ void __launch_bounds__(GR_SCAN_WRITERS * 32, 4) gr_scan_short(const __grid_constant__ gr_scan q) {
+static __global__ void __launch_bounds__(Tuning::writers * 32, Tuning::short_blocks)
+    gr_scan_short(const __grid_constant__ gr_scan q) {
   gr_scan_tile<S>(q);
 }
 

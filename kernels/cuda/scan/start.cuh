@@ -33,16 +33,16 @@ template <class S> static cudaError_t gr_scan_start(gr_scan q, const gr_scan_pla
   if (q.count > 1 && q.tiles == 1) {
     for (q.lanes = 1; q.lanes * Shape::each < q.n;) q.lanes *= 2;
     int64_t blocks = (q.count * q.lanes - 1) / (GR_SCAN_ROWS * 32) + 1;
-    return gr_scan_launch((const void *)gr_scan_many<S>, q, (int32_t)blocks, GR_SCAN_WRITERS * 32, 0, at);
+    return gr_scan_launch((const void *)gr_scan_many<S>, q, (int32_t)blocks, Tuning::writers * 32, 0, at);
   }
-  if (q.tiles <= GR_SCAN_SHORT)
-    return gr_scan_launch((const void *)gr_scan_short<S>, q, (int32_t)(q.count * q.tiles), GR_SCAN_WRITERS * 32, 0, at);
+  if (q.tiles <= Tuning::short_tiles)
+    return gr_scan_launch((const void *)gr_scan_short<S>, q, (int32_t)(q.count * q.tiles), Tuning::writers * 32, 0, at);
   /* Blocks share a multiprocessor's memory, where their rings of two tiles fit; 1 KB of each is the system's. */
-  int each = gr_scan_ring<S>::slot_bytes, fixed = GR_SCAN_WRITERS * Shape::results;
-  q.slots = ((chip->shared_optin + 1024) / GR_SCAN_BLOCKS - 1024 - fixed) / each;
-  if (q.slots < 2) q.slots = (chip->shared_optin - fixed) / each;
-  if (q.slots > GR_SCAN_SLOTS) q.slots = GR_SCAN_SLOTS;
-  return gr_scan_launch((const void *)gr_scan_long<S>, q, chip->sms * GR_SCAN_BLOCKS, GR_SCAN_THREADS,
+  int each = gr_scan_ring<S>::slot_bytes, fixed = Tuning::writers * Shape::results;
+  q.slots = ((chip->shared_optin + 1024) / Tuning::ring_blocks - 1024 - fixed) / each;
+  if (q.slots < Tuning::ring_least_slots) q.slots = (chip->shared_optin - fixed) / each;
+  if (q.slots > Tuning::ring_slots) q.slots = Tuning::ring_slots;
+  return gr_scan_launch((const void *)gr_scan_long<S>, q, chip->sms * Tuning::ring_blocks, GR_SCAN_THREADS,
                         fixed + q.slots * each, at);
 }
 

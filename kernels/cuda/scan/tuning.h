@@ -1,25 +1,65 @@
 /*
-** Tuning numbers of the scans. They choose grids and what is on its way, never results (a tile's elements, in scan.cuh,
-** do). The figures beside them are of one H200 (docs/findings/scan.md); no other chip has numbers of its own.
+** Tuning of the scans. The numbers choose kernels, grids and what is on its way, never results: what the order of
+** additions goes by (a tile's elements, its rows, groups of 32 tiles) is in scan.cuh. The figures are of one H200
+** (docs/findings/scan.md), of f32 sums if nothing else is said; no other chip has numbers of its own.
 */
 #ifndef GR_CUDA_SCAN_TUNING_H
 #define GR_CUDA_SCAN_TUNING_H
 
-/*
-** Up to so many tiles each has a block (short.cuh), of so many writing warps: 2^18 elements 7.3 -> 5.7 us. At most a
-** superblock of tiles, since a block adds up all groups before its own itself.
-*/
-#define GR_SCAN_SHORT 1024
-#define GR_SCAN_WRITERS 8 /* warps, of two rows each; of the ring too */
+struct gr_scan_tuning {
+  /* ---- a tile a block: short.cuh, many.cuh ---- */
 
-/* Columns of so many elements, so many in all, have warps that go down them (down.cuh). */
-#define GR_SCAN_DOWN_LEAST 256
-#define GR_SCAN_DOWN_ALL (1 << 20)
+  /* A vector of up to so many tiles has a block for each of them, a longer one goes through the ring: 2^18 elements
+     7.3 -> 5.7 us, since blocks wait for others once. No more than a superblock of tiles, as a block adds up all groups
+     before its own itself; a lower limit is not measured. */
+  static constexpr int short_tiles = 1024;
+  /* Warps that write results, each of them two rows of a tile; those of the ring, and all of such a block. Two rows are
+     what the code has, so no other number is measured. */
+  static constexpr int writers = 8;
+  /* Blocks that find room on a multiprocessor, so a thread has 64 registers: where 2 or 4 groups of tiles were asked
+     for at once it took 76 to 91, fewer blocks found room, and 2^21 elements took 9.25 us, not 6.96. */
+  static constexpr int short_blocks = 4;
+  /* Elements that a thread of many.cuh moves in a row where vectors share a warp's row: not measured. */
+  static constexpr int many_elements = 4;
 
-/* The ring (ring.cuh). Its warps: one that loads, so many that add rows up, three that add tiles up, the writers. */
-#define GR_SCAN_ADDERS 4
-#define GR_SCAN_BLOCKS 2 /* a multiprocessor, where two rings of two tiles find room */
-#define GR_SCAN_AHEAD 4  /* tiles asked for and not yet added up, at most: more or fewer were slower */
-#define GR_SCAN_SLOTS 16 /* of a ring, at most */
+  /* ---- columns, down which warps go: down.cuh ---- */
+
+  /* So many columns at least, of so many elements each and so many in all. Of 64, 1024 and 65536 columns 2^26 elements
+     1333, 1407 and 655 -> 242, 236 and 226 us; where the limits lie is not measured. */
+  static constexpr int down_columns = 32, down_length = 256, down_elements = 1 << 20;
+  /* Threads of a block, and blocks of a multiprocessor: not measured. */
+  static constexpr int down_threads = 256, down_blocks = 4;
+  /* Lanes of the scan whose elements a thread reads together: not measured. */
+  template <int size> static constexpr int down_lanes = size == 8 ? 1 : 2;
+
+  /* ---- the ring: ring.cuh ---- */
+
+  /* Warps that add rows up, four rows each; beside them one that loads, three for tiles' totals, and the writers.
+     Another number is not measured. One of the three looks back: 3639 GB/s with two that do, 3454 with four, and with a
+     warp for groups' totals one is best. */
+  static constexpr int ring_adders = 4;
+  /* Blocks of a multiprocessor: 2^28 elements 3639 GB/s, with one of 28 warps 2789. */
+  static constexpr int ring_blocks = 2;
+  /* Tiles that are asked for and not yet added up, at most: 3631 GB/s, with 3, 2 and 1 3625, 3640 and 1950. */
+  static constexpr int ring_ahead = 4;
+  /* Tiles that a ring has room for, at least and at most: where two rings of the least find no room, one block has it
+     all. Neither is measured. */
+  static constexpr int ring_least_slots = 2, ring_slots = 16;
+  /* Bytes that a tile of strided narrow elements lies across, up to which L2 is asked for it ahead. Sums of every other
+     f16 of 2^26 222 -> 166 us, u8 247 -> 187; tiles of f16 maxima, which are longer, 181 -> 184, so not these. */
+  static constexpr int announced_bytes = 24576;
+  /* Bytes of a lane's values in a row up to which a writer has two rows under way: f32 sums have 64, and 3740 GB/s row
+     by row, 3694 to 3741 by two. The gain of those with fewer is not measured. */
+  static constexpr int paired_bytes = 32;
+
+  /* ---- a warp's elements: rows.cuh ---- */
+
+  /* Copies of a lane that are asked for in a row: of every other element of 2^26, by four -> by eight, u8 sums 334 ->
+     250 us, f16 sums 328 -> 228, 8 bytes 392 -> 397. Of whole words: not measured. */
+  static constexpr int copies = 8;
+  /* Words of a lane that are loaded together where narrow elements lie across words, and results that go out one by one
+     in a row: not measured. */
+  static constexpr int words_across = 4, results_apart = 2;
+};
 
 #endif

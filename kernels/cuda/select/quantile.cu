@@ -163,7 +163,8 @@ template <typename U> struct picker {
 };
 
 template <typename U>
-static __global__ void __launch_bounds__(THREADS, 1) pick_keys(const __grid_constant__ key_args q) {
+static __global__ void __launch_bounds__(THREADS, gr_select_tuning::quantile_blocks)
+    pick_keys(const __grid_constant__ key_args q) {
   __shared__ groups<U> all;
   all.begin(q);
   picker<U> f = {keys<U>(q), q, all};
@@ -194,7 +195,7 @@ static key_args job_of(const gr_groups *of) {
 
 static cudaError_t start(const void *kernel, key_args *q, const gr_cuda_run *run) {
   int64_t items = q->words ? q->words / DEEP : q->n, blocks = (items + THREADS - 1) / THREADS;
-  int64_t most = (int64_t)run->chip->sms;
+  int64_t most = (int64_t)run->chip->sms * gr_select_tuning::quantile_blocks;
   void *args[] = {q};
   if (blocks > most) blocks = most;
   if (blocks < 1) blocks = 1;

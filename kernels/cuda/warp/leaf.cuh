@@ -6,15 +6,7 @@
 #define GR_CUDA_WARP_LEAF_CUH
 
 #include "kernels/cuda/formula/hole.cuh"
-
-/* Rows in flight at once, of each input. */
-template <class R>
-constexpr int gr_batch_of_two = R::fields > 1 && !(R::red == GR_RED_COSINE && R::lanes) ? 4 : 8;
-template <class R>
-constexpr int gr_batch = R::formula ? 4 : R::inputs == 1                                   ? 8
-                         : gr_size<R::dtype> > 2 || R::light || !R::lanes ? gr_batch_of_two<R>
-                         : R::fields > 1                                  ? 2
-                                                                          : 4;
+#include "kernels/cuda/warp/tuning.h"
 
 /* skip: so many elements of the first row are left out (of those with lanes only). */
 template <class Q, int rows>

@@ -28,11 +28,11 @@ gr_status gr_cuda_await(gr_cuda_queue *q, const uint64_t *halves, int count, uin
   int64_t began = gr_nanoseconds(), asked = began;
   for (unsigned spins = 1; !(*there = gr_mailbox_arrived(halves, count, ticket)); spins++) {
     if (limit != 0) {
-      if (spins > 4096) pause_a_little(); /* it takes up to 50 ns */
-      if (spins % 64) continue;
+      if (spins > GR_WAIT_SPINS) pause_a_little();
+      if (spins % GR_WAIT_CLOCK) continue;
     }
     int64_t now = gr_nanoseconds();
-    if (limit == 0 || now - asked > 20000) {
+    if (limit == 0 || now - asked > GR_WAIT_ASK) {
       gr_status status = ask_stream(q, halves, count, ticket, what);
       if (status != GR_OK) return status;
       asked = now;
@@ -41,8 +41,9 @@ gr_status gr_cuda_await(gr_cuda_queue *q, const uint64_t *halves, int count, uin
       *there = gr_mailbox_arrived(halves, count, ticket);
       return GR_OK;
     }
-    if (now - began > 2000000) { /* a nap takes 50 us more than asked, too much for short waits */
-      struct timespec t = {0, (now - began) / 32 < 50000 ? (now - began) / 32 : 50000};
+    if (now - began > GR_WAIT_NAPS) { /* a nap takes too much for short waits */
+      const int64_t part = (now - began) / GR_WAIT_NAP_SHARE;
+      struct timespec t = {0, part < GR_WAIT_NAP ? part : GR_WAIT_NAP};
       nanosleep(&t, NULL);
     }
   }

@@ -9,11 +9,6 @@
 #include <string.h>
 #include "src/core/threads.h"
 
-#define SMALL ((size_t)64 << 10)  /* copies up to this share the small ring */
-#define PIECE ((size_t)4 << 20)   /* the largest piece, a buffer of the large ring */
-#define LEAST ((size_t)256 << 10) /* the smallest piece worth its launch */
-#define SHARE ((size_t)256 << 10) /* what one thread copies at a time */
-
 cudaError_t gr_cuda_ring_open(gr_cuda_ring *r, size_t size) {
   cudaError_t e = cudaHostAlloc((void **)&r->memory, GR_RING * size, cudaHostAllocMapped);
   if (e == cudaSuccess) e = cudaHostGetDevicePointer((void **)&r->mapped, r->memory, 0);
@@ -53,33 +48,33 @@ typedef struct {
 
 static void copy_share(void *arg, int64_t k) {
   const span *s = arg;
-  size_t at = (size_t)k * SHARE;
-  memcpy(s->to + at, s->from + at, s->bytes - at < SHARE ? s->bytes - at : SHARE);
+  size_t at = (size_t)k * GR_COPY_SHARE;
+  memcpy(s->to + at, s->from + at, s->bytes - at < GR_COPY_SHARE ? s->bytes - at : GR_COPY_SHARE);
 }
 
 /* memcpy by several threads: one alone is slower than the bus. */
 static void copy_host(char *to, const char *from, size_t bytes) {
   span s = {to, from, bytes};
-  if (bytes < 2 * SHARE) memcpy(to, from, bytes);
-  else gr_threads_run((int64_t)((bytes + SHARE - 1) / SHARE), copy_share, &s);
+  if (bytes < 2 * GR_COPY_SHARE) memcpy(to, from, bytes);
+  else gr_threads_run((int64_t)((bytes + GR_COPY_SHARE - 1) / GR_COPY_SHARE), copy_share, &s);
 }
 
 /* The size of pieces: small enough that the first transfer starts soon, large enough that they are few. */
 static size_t piece_of(size_t bytes) {
-  size_t piece = (bytes / 8 + 255) & ~(size_t)255;
-  return piece < LEAST ? LEAST : piece > PIECE ? PIECE : piece;
+  size_t piece = (bytes / GR_COPY_PIECES + 255) & ~(size_t)255;
+  return piece < GR_COPY_LEAST ? GR_COPY_LEAST : piece > GR_COPY_PIECE ? GR_COPY_PIECE : piece;
 }
 
 static cudaError_t open_large(gr_cuda_queue *q) {
   if (q->large.memory) return cudaSuccess;
   q->base.stats.allocations++;
-  q->base.pinned += GR_RING * PIECE;
-  return gr_cuda_ring_open(&q->large, PIECE);
+  q->base.pinned += GR_RING * GR_COPY_PIECE;
+  return gr_cuda_ring_open(&q->large, GR_COPY_PIECE);
 }
 
 static cudaError_t upload(gr_cuda_queue *q, char *device, const char *host, size_t bytes) {
-  gr_cuda_ring *r = bytes <= SMALL ? &q->small : &q->large;
-  size_t piece = bytes <= SMALL ? SMALL : piece_of(bytes);
+  gr_cuda_ring *r = bytes <= GR_COPY_SMALL ? &q->small : &q->large;
+  size_t piece = bytes <= GR_COPY_SMALL ? GR_COPY_SMALL : piece_of(bytes);
   cudaError_t e = r == &q->large ? open_large(q) : cudaSuccess;
   q->written = gr_anything;
   for (size_t at = 0; at < bytes && e == cudaSuccess; at += piece) {
@@ -160,7 +155,7 @@ gr_status gr_cuda_download(gr_queue *base, void *host, const void *device, size_
   int was;
   if (bytes == 0) return GR_OK;
   if ((was = gr_cuda_enter(q)) < 0) return GR_DEVICE;
-  if (before_word(device) + bytes <= SMALL) status = download_small(q, host, device, bytes);
+  if (before_word(device) + bytes <= GR_COPY_SMALL) status = download_small(q, host, device, bytes);
   else status = gr_cuda_check(q, download_large(q, host, device, bytes), "copying from the device");
   gr_cuda_leave(q, was);
   base->stats.copies++;

@@ -10,6 +10,7 @@
 #include "kernels/ladder/cuda.h"
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/grid/mailbox.h"
+#include "src/backend/cuda/tuning.h"
 #include "src/core/backend.h"
 #include "src/core/operation.h"
 
@@ -20,10 +21,7 @@ typedef struct gr_cuda_device {
   gr_cuda_chip chip;
 } gr_cuda_device;
 
-#define GR_FIRST_SCRATCH ((size_t)1 << 20)
-
 /* Pinned buffers taken in turn; done[k] is recorded when buffer k's copies have been issued. */
-#define GR_RING 4
 typedef struct gr_cuda_ring {
   char *memory, *mapped; /* as the two sides see it */
   size_t size, used;     /* of one buffer; bytes taken from the current one */
@@ -40,7 +38,7 @@ typedef struct gr_cuda_mailbox {
   uint64_t words[GR_MAILBOX_WORDS];
 } gr_cuda_mailbox;
 
-/* What a ticket of the core looks at: a slot (a mailbox in mapped pinned memory, as the two sides see it) or an event. */
+/* What a ticket of the core looks at: a slot (a mailbox in mapped pinned memory, as both sides see it), or an event. */
 typedef struct gr_cuda_pending {
   gr_cuda_mailbox *host, *mapped;
   gr_mailbox_shape mailbox; /* what comes to the slot; below, what it is made into */
@@ -202,6 +200,7 @@ void gr_cuda_launches(gr_backend *); /* sets those of its functions that are one
 gr_status gr_cuda_follow(gr_queue *, void *stream);
 gr_status gr_cuda_lead(gr_queue *, void *stream);
 gr_status gr_cuda_adopt(gr_queue *, void *stream);
+gr_status gr_cuda_lend(gr_queue *, int (*f)(void *with, void *stream), void *with, int *code);
 
 /* ---- queue.c; above it device.c ---- */
 

@@ -9,6 +9,7 @@
 
 #include <pthread.h>
 #include <stdio.h>
+#include <string.h>
 
 #define MAX_DEVICES 64
 
@@ -38,6 +39,8 @@ static cudaError_t describe(gr_cuda_device *d, int device) {
   if (e != cudaSuccess) return e;
   snprintf(b->name, sizeof b->name, "cuda:%d", device);
   snprintf(b->description, sizeof b->description, "%.90s", properties.name);
+  _Static_assert(sizeof properties.uuid == sizeof b->identity, "a device is told by its UUID");
+  memcpy(b->identity, &properties.uuid, sizeof b->identity);
   b->separate = 1;
   b->alloc = gr_cuda_alloc;
   b->free = gr_cuda_free;
@@ -51,6 +54,7 @@ static cudaError_t describe(gr_cuda_device *d, int device) {
   b->follow = gr_cuda_follow;
   b->lead = gr_cuda_lead;
   b->adopt = gr_cuda_adopt;
+  b->lend = gr_cuda_lend;
   b->reduce = gr_cuda_do_reduce;
   b->states = gr_cuda_do_states;
   b->formula = gr_cuda_do_formula;

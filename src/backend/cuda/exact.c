@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include "kernels/cuda/exact/exact.h"
 
-#define LONG_VECTOR 65536 /* elements from which a vector is worth all of the device */
-
 /* The mapped page beside the slot of numbers that are waited for at once. */
 static uint64_t *page(gr_cuda_mailbox *slot) { return (uint64_t *)(slot + 1); }
 
@@ -101,7 +99,7 @@ gr_status gr_cuda_do_exact(gr_queue *base, const gr_exact_job *job, gr_exact *su
   gr_status status = GR_OK;
   int was = gr_cuda_enter(q);
   if (was < 0) return GR_DEVICE;
-  if (job->count > 1 && job->n < LONG_VECTOR) status = many(q, job, sums);
+  if (job->count > 1 && job->n < GR_LONG_VECTOR) status = many(q, job, sums);
   else
     for (int64_t v = 0; v < job->count && status == GR_OK; v++) status = one(q, job, v, sums + v);
   gr_cuda_leave(q, was);

@@ -9,9 +9,6 @@
 #include "kernels/cuda/formula/store.h"
 #include "kernels/numerics/numerics.h"
 
-/* Bytes of a row from which a warp for each is faster than storing the elements for the kernels of short rows. */
-#define LEAST_ROW 1024
-
 /* Reducer and dtype of the skeleton that serves a job, as reduce/instances_*.cu have them; 0: none does. */
 static int skeleton_for(const gr_reduce_job *job, gr_reducer *red, gr_dtype *t) {
   const gr_dtype bits = gr_bits_of_size(gr_size_of(job->dtype));
@@ -106,7 +103,7 @@ static gr_status to_array(gr_cuda_queue *q, const gr_formula_job *job) {
   const int tally = job->consumer_count > 1 ? job->consumers[1].a : -1;
   if (tally >= 0 && !can_tally(asked, &job->consumers[1])) return GR_NOT_FUSED;
   if (asked->job.n > GR_MOST_LEAVES * GR_LEAF(size)) return GR_NOT_FUSED;
-  if (asked->job.offsets ? asked->job.n > most : asked->job.count > 1 && asked->job.n * size < LEAST_ROW)
+  if (asked->job.offsets ? asked->job.n > most : asked->job.count > 1 && asked->job.n * size < GR_LEAST_ROW)
     return GR_NOT_FUSED;
   gr_status status = take_reduction(q, job, asked, tally, &c);
   if (status != GR_OK) return status;

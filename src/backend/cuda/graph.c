@@ -14,9 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_GRAPHS 24         /* of a queue; each takes some 100 KB of the device's memory */
 #define MOST_SHARED (47 << 10) /* bytes that a block gets without asking */
-#define MOST_ALIKE 4 /* of the same kernels with different arguments, each ready if its arguments come again */
 
 /* The driver's functions take 0.4 us less than the runtime's. The runtime is linked in and has loaded the driver. */
 static struct {
@@ -160,10 +158,10 @@ static cudaError_t find(gr_cuda_queue *q, gr_cuda_graph **out) {
     if (found) chosen = at;
     last = at;
   }
-  if (found < 2 && alike < MOST_ALIKE) {
+  if (found < 2 && alike < GR_MOST_ALIKE) {
     cudaError_t e = make(q, &g);
     if (e != cudaSuccess) return e;
-    if (all == MOST_GRAPHS) drop(*last), *last = NULL;
+    if (all == GR_MOST_GRAPHS) drop(*last), *last = NULL;
   } else {
     g = *chosen;
     *chosen = g->next;

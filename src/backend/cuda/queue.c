@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SMALL_BUFFER ((size_t)64 << 10)
 /* The mailbox of numbers that are waited for at once; a page for limbs. */
 #define NOW_BYTES (sizeof(gr_cuda_mailbox) + 4096)
 
@@ -46,13 +45,13 @@ gr_queue *gr_cuda_open(gr_backend *b, gr_status *why) {
     return NULL;
   }
   e = cudaStreamCreateWithFlags(&q->stream, cudaStreamNonBlocking);
-  if (e == cudaSuccess) e = gr_cuda_ring_open(&q->small, SMALL_BUFFER);
+  if (e == cudaSuccess) e = gr_cuda_ring_open(&q->small, GR_COPY_SMALL);
   if (e == cudaSuccess) e = cudaHostAlloc((void **)&q->now.host, NOW_BYTES, cudaHostAllocMapped);
   if (e == cudaSuccess) {
     memset(q->now.host, 0, NOW_BYTES);
     e = cudaHostGetDevicePointer((void **)&q->now.mapped, q->now.host, 0);
   }
-  q->base.pinned = GR_RING * SMALL_BUFFER + NOW_BYTES;
+  q->base.pinned = GR_RING * GR_COPY_SMALL + NOW_BYTES;
   q->work.grow = q->chain.grow = q->even.grow = gr_cuda_grow;
   q->work.owner = q->chain.owner = q->even.owner = q;
   if (e == cudaSuccess) e = gr_cuda_grow(&q->work, GR_FIRST_SCRATCH);

@@ -1,6 +1,6 @@
 /*
 ** Streams of the host program: the queue's work before or after theirs, by an event that nobody keeps, or in one of
-** them.
+** them; and work of others in the queue's own stream.
 */
 #include "src/backend/cuda/cuda.h"
 
@@ -43,6 +43,17 @@ gr_status gr_cuda_adopt(gr_queue *base, void *stream) {
   const gr_status status = gr_cuda_check(q, cudaStreamDestroy(q->stream), "giving up a stream");
   q->stream = stream;
   q->lent = 1;
+  gr_cuda_leave(q, was);
+  return status;
+}
+
+gr_status gr_cuda_lend(gr_queue *base, int (*f)(void *with, void *stream), void *with, int *code) {
+  gr_cuda_queue *q = (gr_cuda_queue *)base;
+  const int was = gr_cuda_enter(q);
+  if (was < 0) return GR_DEVICE;
+  const gr_status status = gr_cuda_launch_batch(q, "work before that of others");
+  q->written = gr_anything; /* so that no launch begins before that work has ended */
+  if (status == GR_OK) *code = f(with, q->stream);
   gr_cuda_leave(q, was);
   return status;
 }

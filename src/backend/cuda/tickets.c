@@ -9,33 +9,31 @@
 #include <time.h>
 #include "src/core/clock.h"
 
-#define PAGE_SLOTS 16
-
 /* Slots are allocated so many at a time and kept until the queue closes. */
 typedef struct gr_cuda_page {
   struct gr_cuda_page *next;
   gr_cuda_mailbox *memory;
-  gr_cuda_pending slot[PAGE_SLOTS];
+  gr_cuda_pending slot[GR_PAGE_SLOTS];
 } gr_cuda_page;
 
 static cudaError_t add_page(gr_cuda_queue *q) {
   gr_cuda_page *p = calloc(1, sizeof *p);
   gr_cuda_mailbox *mapped = NULL;
-  cudaError_t e = p ? cudaHostAlloc((void **)&p->memory, PAGE_SLOTS * sizeof(gr_cuda_mailbox), cudaHostAllocMapped)
+  cudaError_t e = p ? cudaHostAlloc((void **)&p->memory, GR_PAGE_SLOTS * sizeof(gr_cuda_mailbox), cudaHostAllocMapped)
                     : cudaErrorMemoryAllocation;
   if (e == cudaSuccess) e = cudaHostGetDevicePointer((void **)&mapped, p->memory, 0);
   if (e != cudaSuccess) {
     free(p);
     return e;
   }
-  memset(p->memory, 0, PAGE_SLOTS * sizeof(gr_cuda_mailbox));
-  for (int k = 0; k < PAGE_SLOTS; k++) {
+  memset(p->memory, 0, GR_PAGE_SLOTS * sizeof(gr_cuda_mailbox));
+  for (int k = 0; k < GR_PAGE_SLOTS; k++) {
     p->slot[k] = (gr_cuda_pending){.host = p->memory + k, .mapped = mapped + k, .ticket = 1, .next = q->slots};
     q->slots = &p->slot[k];
   }
   p->next = q->pages;
   q->pages = p;
-  q->base.pinned += PAGE_SLOTS * sizeof(gr_cuda_mailbox);
+  q->base.pinned += GR_PAGE_SLOTS * sizeof(gr_cuda_mailbox);
   q->base.stats.allocations++;
   return cudaSuccess;
 }
@@ -87,11 +85,10 @@ void gr_cuda_tickets_close(gr_cuda_queue *q) {
 
 /*
 ** Whether a reduction is launched by itself. Results for later are often asked for one after another, and beyond a few
-** leaves launches that overlap are faster than graphs (back to back, 2^17 f32: 2.96 and 3.45 us; var of 2^28 u8: 64
-** and 78).
+** leaves launches that overlap are faster than graphs.
 */
 static int is_alone(const gr_cuda_queue *q, const gr_reduce_job *job, int count, int more) {
-  return count == 1 && !more && q->batch.count == 0 && job->n * gr_size_of(job->dtype) >= 256 << 10;
+  return count == 1 && !more && q->batch.count == 0 && job->n * gr_size_of(job->dtype) >= GR_ALONE_BYTES;
 }
 
 gr_status gr_cuda_start(gr_queue *base, const gr_reduce_job *const *jobs, int count, gr_ticket *const *tickets,
@@ -132,7 +129,7 @@ gr_status gr_cuda_mark(gr_queue *base, gr_ticket *t) {
 
 static gr_status poll_mark(gr_cuda_queue *q, gr_ticket *t, int64_t limit) {
   const gr_cuda_pending *p = t->slot;
-  const struct timespec nap = {0, 20000};
+  const struct timespec nap = {0, GR_MARK_NAP};
   cudaError_t e;
   if (limit < 0) e = cudaEventSynchronize(p->event);
   else {

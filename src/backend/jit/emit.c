@@ -13,21 +13,7 @@
 #include "src/backend/jit/holes.h"
 #include "src/backend/jit/shipped.h"
 #include "src/backend/jit/steps.h"
-
-/* Lines of steps in a kernel: 16000 take the driver some 0.3 s. */
-#define MOST_LINES 16000
-/* Registers for what is loaded ahead of the steps: four rows of two inputs, half of what a thread has. */
-#define LOADED 32
-#define FEW_LINES 120 /* of steps that do with as many registers as the skeleton alone */
-#define MANY_REGISTERS 128
-#define ENDS_REGISTERS 80 /* three blocks on a multiprocessor */
-#define BOTH_REGISTERS 64 /* four, as lanes have two rows in flight */
-/* Registers for what is loaded while words before are used; of a histogram, which has few. */
-#define HELD 32
-#define HELD_FEW 16
-/* Of an operator whose steps stand in the loop: words of a state, lines of the elements of a word of input. */
-#define LOOP_WORDS 4
-#define LOOP_LINES 400
+#include "src/backend/jit/tuning.h"
 
 static int log2_of(int x) {
   int k = 0;
@@ -229,7 +215,7 @@ static int words_of_place(const gr_emitter *e) {
 /* Registers for what is loaded ahead of so many places, if they are few. */
 static void hold(gr_emitter *e, int places) {
   const int words = places * words_of_place(e);
-  e->held = words <= (e->code->reducer == GR_JIT_HISTOGRAM ? HELD_FEW : HELD) ? words : 0;
+  e->held = words <= (e->code->reducer == GR_JIT_HISTOGRAM ? GR_JIT_HELD_FEW : GR_JIT_HELD) ? words : 0;
   if (e->held) gr_text_add(e->t, ".reg .b32 %%h<%d>;\n", words);
 }
 
@@ -257,7 +243,7 @@ static void take_held(gr_emitter *e, int words) {
 static void fill_rows(gr_emitter *e, gr_hole *h) {
   const gr_jit_code *code = e->code;
   const int rows = h->words / 4, each = 16 / e->size, row = 512 / e->size, row_words = words_of_place(e);
-  const int group = e->held || !row_words ? rows : row_words > LOADED ? 1 : LOADED / row_words;
+  const int group = e->held || !row_words ? rows : row_words > GR_JIT_LOADED ? 1 : GR_JIT_LOADED / row_words;
   int place[GR_JIT_NODES];
   char every[8];
   snprintf(every, sizeof every, "%d", each);
@@ -300,7 +286,7 @@ static void fill_ahead(gr_emitter *e, const gr_hole *h) {
 static void fill_apart(gr_emitter *e, gr_hole *h) {
   const gr_jit_code *code = e->code;
   const int each = 16 / e->size, words = words_of_place(e);
-  const int group = e->held || !words ? h->heads : words > LOADED ? 1 : LOADED / words;
+  const int group = e->held || !words ? h->heads : words > GR_JIT_LOADED ? 1 : GR_JIT_LOADED / words;
   int place[GR_JIT_NODES];
   char every[8];
   snprintf(every, sizeof every, "%d", each);
@@ -363,9 +349,9 @@ static int rows_of(const char *text) {
 
 /* The most a thread may have: that of the skeleton, unless many nodes are alive at once. */
 static int registers(const gr_emitter *e, int own, int lines) {
-  if (e->code->reducer == GR_JIT_ENDS && lines <= FEW_LINES) return ENDS_REGISTERS;
-  if (e->code->reducer == GR_JIT_BOTH && lines <= FEW_LINES) return BOTH_REGISTERS;
-  const int more = e->code->inputs > 2 || lines > FEW_LINES || e->apart ? MANY_REGISTERS : own;
+  if (e->code->reducer == GR_JIT_ENDS && lines <= GR_JIT_FEW_LINES) return GR_JIT_ENDS_REGISTERS;
+  if (e->code->reducer == GR_JIT_BOTH && lines <= GR_JIT_FEW_LINES) return GR_JIT_BOTH_REGISTERS;
+  const int more = e->code->inputs > 2 || lines > GR_JIT_FEW_LINES || e->apart ? GR_JIT_MANY_REGISTERS : own;
   return more > own ? more : own;
 }
 
@@ -443,11 +429,11 @@ int gr_jit_ptx(const gr_jit_code *code, gr_text *out, const char **why) {
   gr_emit_find_raw(&e);
   const int lines = gr_emit_lines(&e), each = 16 / e.size;
   *why = "it has too many steps";
-  if (lines > MOST_LINES / 2) return 0; /* nothing can interrupt the driver's compiler */
-  if (code->states) e.apart = e.words > LOOP_WORDS || lines * each > LOOP_LINES;
+  if (lines > GR_JIT_MOST_LINES / 2) return 0; /* nothing can interrupt the driver's compiler */
+  if (code->states) e.apart = e.words > GR_JIT_LOOP_WORDS || lines * each > GR_JIT_LOOP_LINES;
   char *text = skeleton_of(&e, why);
   if (!text) return 0;
-  if (!code->states) e.apart = (int64_t)rows_of(text) * each * lines > MOST_LINES;
+  if (!code->states) e.apart = (int64_t)rows_of(text) * each * lines > GR_JIT_MOST_LINES;
   char *arguments = strstr(text, "@P ");
   e.base = arguments ? atoi(arguments + 3) : 0;
   gr_text_add(out, ".version 7.8\n.target sm_%d\n.address_size 64\n", code->reducer == GR_JIT_SCAN ? 80 : 75);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include "kernels/numerics/digest.h"
 #include "src/core/ranks/borders.h"
+#include "src/core/ranks/each.h"
 #include "src/core/ranks/meet.h"
 
 /* A device that cannot do it gives the host its elements, and gets the results from there. */
@@ -280,17 +281,64 @@ static uint64_t digest_of(const gr_operator *op) {
   return all[0];
 }
 
-gr_status gr_custom_ranks(gr_context *c, gr_custom *u, gr_reduced *of, uint64_t *words) {
-  char text[96];
-  const gr_dtype t = of->a->dtype;
+/* Which of this rank's elements are present: a copy of these, made here. */
+static gr_status keep_present(gr_context *c, const gr_missing *m, gr_reduced *of, gr_array *kept) {
+  struct gr_comm *comm = c->comm;
+  const gr_partial p = {.a = *of, .missing = *m};
+  c->comm = NULL; /* they are counted by each rank for itself */
+  const gr_status status = gr_partial_compact(c, &p, *of, kept);
+  c->comm = comm;
+  if (status == GR_OK) *of = (gr_reduced){NULL, kept};
+  return status;
+}
+
+gr_status gr_custom_ranks(gr_context *c, gr_custom *u, const gr_missing *m, gr_reduced *given, uint64_t *words) {
+  char text[128];
+  const gr_dtype t = given->a->dtype;
   ranked s = {.c = c, .op = &u->op, .size = gr_size_of(t), .leaf = GR_LEAF(gr_size_of(t))};
+  gr_array kept = {0};
   gr_status mine = gr_custom_make(c, u, t);
-  if (mine == GR_OK) mine = gr_reduced_eval(c, of);
-  if (mine == GR_OK && gr_array_released(of->a)) mine = gr_fail(c, GR_BAD, "array has been released");
-  if (mine == GR_OK) mine = gr_array_read(of->a, GR_HOST, &s.v);
-  s.q = of->a->storage->queue;
-  snprintf(text, sizeof text, "operator of %d states and %d results of %s (digest %016llx)", u->states, u->op.results,
-           gr_dtypes[t].name, mine == GR_OK ? (unsigned long long)digest_of(&u->op) : 0);
-  gr_status status = gr_ranks_meet(c, text, of->a->n, 1, mine);
-  return status == GR_OK ? fold_parts(&s, words, GR_OK) : status;
+  if (mine == GR_OK) mine = gr_reduced_eval(c, given);
+  gr_reduced of = *given;
+  if (mine == GR_OK && gr_array_released(of.a)) mine = gr_fail(c, GR_BAD, "array has been released");
+  if (mine == GR_OK && gr_may_miss(m) && of.a->n) mine = keep_present(c, m, &of, &kept);
+  if (mine == GR_OK) mine = gr_array_read(of.a, GR_HOST, &s.v);
+  s.q = of.a->storage->queue;
+  snprintf(text, sizeof text, "operator of %d states and %d results of %s%s%s (digest %016llx)", u->states,
+           u->op.results, gr_dtypes[t].name, m->nan ? ", skipnan" : "", m->mask.a ? ", mask" : "",
+           mine == GR_OK ? (unsigned long long)digest_of(&u->op) : 0);
+  gr_status status = gr_ranks_meet(c, text, of.a->n, 1, mine);
+  if (status == GR_OK) status = fold_parts(&s, words, GR_OK);
+  if (kept.storage) gr_array_release(&kept);
+  return status;
+}
+
+gr_status gr_custom_ranks_each(gr_context *c, gr_custom *u, gr_shape s, const gr_missing *missing, gr_reduced *of,
+                               gr_array *const *out) {
+  gr_missing m = *missing;
+  uint64_t words[GR_OPERATOR_STATES];
+  gr_vec to[GR_OPERATOR_STATES];
+  int64_t columns = 0;
+  gr_status status = gr_custom_make(c, u, of->a->dtype);
+  if (status == GR_OK) status = gr_reduced_eval(c, of);
+  if (status == GR_OK && m.mask.a) status = gr_reduced_eval(c, &m.mask);
+  status = gr_ranks_each(c, "operator", s, of->a, status, &columns);
+  if (status != GR_OK) return status;
+  for (int k = 0; k < u->op.results && status == GR_OK; k++) {
+    status = gr_array_make_beside(c, of->a, out[k], u->op.result[k], columns);
+    if (status == GR_OK && columns) status = gr_array_write(out[k], GR_HOST, 1, &to[k]);
+  }
+  status = gr_ranks_agree(c, status);
+  for (int64_t v = 0; v < columns && status == GR_OK; v++) {
+    gr_array a = {0}, mask = {0};
+    gr_missing own = {.nan = m.nan};
+    gr_ranks_column(s, of->a, v, &a);
+    if (m.mask.a) gr_ranks_column(s, m.mask.a, v, &mask), own.mask = (gr_reduced){NULL, &mask};
+    status = gr_custom_ranks(c, u, &own, &(gr_reduced){NULL, &a}, words);
+    for (int k = 0; k < u->op.results && status == GR_OK; k++)
+      memcpy((char *)(uintptr_t)to[k].data + v * to[k].stride, &words[k], (size_t)gr_size(out[k]->dtype));
+    gr_array_release(&a);
+    if (mask.storage) gr_array_release(&mask);
+  }
+  return status;
 }

@@ -19,10 +19,12 @@ gr_status gr_custom_reduce_present(gr_context *, gr_custom *, gr_shape, const gr
                                    uint64_t *words);
 
 /*
-** Results of what lies over the ranks of the context's communicator, of which the operand is this one's part. The merge
-** commutes.
+** Results of what is present of what lies over the ranks of the context's communicator, of which the operand is this
+** one's part. The merge commutes. ranks_each: of each column of rows that lie so, into arrays made here.
 */
-gr_status gr_custom_ranks(gr_context *, gr_custom *, gr_reduced *, uint64_t *words);
+gr_status gr_custom_ranks(gr_context *, gr_custom *, const gr_missing *, gr_reduced *, uint64_t *words);
+gr_status gr_custom_ranks_each(gr_context *, gr_custom *, gr_shape, const gr_missing *, gr_reduced *,
+                               gr_array *const *out);
 
 /* Results at each position. */
 gr_status gr_custom_scan(gr_context *, gr_custom *, const gr_array *a, gr_array *const *out, int exclusive,

@@ -1,8 +1,8 @@
 /*
 ** A communicator as the core sees it: how many ranks there are, and how bytes get from one to the others. Whoever moves
 ** them (src/mpi/mpi.c does it by MPI) fills in the table of functions; nothing here knows of MPI. All functions but
-** exchange are collective, and return 0 or a code that `words` puts into words. Bytes are moved and integers added;
-** no function adds floats, whose order is the core's affair.
+** exchange and add_there are collective, and return 0 or a code that `words` puts into words. Bytes are moved and
+** integers added; no function adds floats, whose order is the core's affair.
 */
 #ifndef GR_RANKS_COMM_H
 #define GR_RANKS_COMM_H
@@ -10,7 +10,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define GR_COMM_VERSION 1
+struct gr_backend;
+
+#define GR_COMM_VERSION 2
+
+/* What `join` gives, on all ranks, where their devices cannot be joined: no failure, the host adds instead. */
+#define GR_COMM_APART (-100)
+
+/* Bytes that tell a device from all others, as a UUID; all zeros: no device that others can work with. */
+#define GR_COMM_IDENTITY 16
 
 /* Bytes that go to a peer, or come from it. */
 typedef struct gr_message {
@@ -33,6 +41,14 @@ typedef struct gr_comm_table {
   int (*barrier)(void *handle);
   /* The communicator of the ranks that name the same colour, in the order of key, then of rank. */
   int (*split)(void *handle, int colour, int key, void **part, int *rank, int *size);
+  /*
+  ** Of devices; both NULL: there is no way from one to another. join: the device that is current, whose identity no
+  ** other has, becomes this rank's part of what add_there works on, if all can be joined. add_there: as add, of values
+  ** in that device's memory and in the order of its stream, so it may return before they are added; every rank of the
+  ** communicator calls it.
+  */
+  int (*join)(void *handle, const uint8_t identity[GR_COMM_IDENTITY]);
+  int (*add_there)(void *handle, void *stream, uint64_t *values, int64_t count);
   void (*drop)(void *handle);
   void (*words)(int code, char *text, size_t room);
 } gr_comm_table;
@@ -65,7 +81,9 @@ typedef struct gr_comm {
   int64_t *before;  /* size + 1: starts of the last number, which the next one guesses; negative: there was none */
   char *messages;   /* size: what the cards' states are as messages */
   int64_t width;    /* of the call at work: how many vectors */
-  int mirrored;     /* of the call at work: starts count from the other end, and so do ranks */
+  const struct gr_backend *device; /* that was joined last, or was to be */
+  int joined;                      /* which came to something */
+  int mirrored;                    /* of the call at work: starts count from the other end, and so do ranks */
 } gr_comm;
 
 #endif

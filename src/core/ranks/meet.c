@@ -102,10 +102,12 @@ gr_status gr_ranks_meet_with(gr_context *c, const gr_ranks_call *what, int64_t n
   return GR_OK;
 }
 
-gr_status gr_ranks_agree(gr_context *c, gr_status mine) {
+gr_status gr_ranks_agree_on(gr_context *c, int64_t says, gr_status mine) {
   const gr_ranks_call call = call_of("the rest of a call");
-  return show_cards(c, &call, 0, 0, NULL, mine);
+  return show_cards(c, &call, says, 0, NULL, mine);
 }
+
+gr_status gr_ranks_agree(gr_context *c, gr_status mine) { return gr_ranks_agree_on(c, 0, mine); }
 
 gr_status gr_ranks_add(gr_context *c, uint64_t *values, int64_t count, gr_status mine) {
   gr_status status = gr_ranks_agree(c, mine);

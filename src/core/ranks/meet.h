@@ -32,6 +32,8 @@ gr_status gr_ranks_meet_with(gr_context *, const gr_ranks_call *, int64_t n, int
 
 /* Later in a call: whether all are still well. The failure of the first that is not becomes that of all. */
 gr_status gr_ranks_agree(gr_context *, gr_status mine);
+/* The same, and each says a number, which becomes n of its card. */
+gr_status gr_ranks_agree_on(gr_context *, int64_t says, gr_status mine);
 
 /* values become their sums over all ranks, if all are well. */
 gr_status gr_ranks_add(gr_context *, uint64_t *values, int64_t count, gr_status mine);

@@ -1,0 +1,32 @@
+/*
+** Tuning of the skeletons that formulas fill. The numbers choose blocks, registers and rows in flight, never results.
+** Measured on one H200 (docs/findings/compiled.md); no other chip has others. What is asked of the driver's compiler is
+** in src/backend/jit/tuning.h.
+*/
+#ifndef GR_CUDA_FORMULA_TUNING_H
+#define GR_CUDA_FORMULA_TUNING_H
+
+/* Threads of a block that stores elements, and rows of 512 bytes of a warp; C reads these, too. Not measured. */
+#define GR_STORE_THREADS 256
+#define GR_STORE_ROWS 4
+
+#ifdef __cplusplus
+struct gr_formula_tuning {
+  /* Registers of a thread that stores elements: not measured. */
+  static constexpr int store_registers = 64;
+  /* Rows of a leaf in a hole, so that 64 registers do, and four blocks find room. 2^28 f32, GB/s, with 8 rows and 128
+     registers -> so: sum of (a - b)^2 4472 -> 4421, of sqrt(a*a + b*b) * 0.5 + a 4254 -> 4431, of abs(a - b) / (abs(b)
+     + 1) 3323 -> 4356. */
+  static constexpr int rows = 4;
+  /* Of numbers, rows that a loop makes of what is held; the same of lanes of several fields, which take many registers;
+     and rows that the steps stand for in the loop. One row of four: ptxas takes 47..51 ms for the root, not 59..70.
+     Other numbers are not measured. */
+  static constexpr int rows_held = 4, rows_held_of_fields = 2, rows_made = 1;
+  /* Of operators of somebody's own: rows in flight, and registers by the size of an element and the words of a state.
+     Nothing spills up to four words; other numbers are not measured. */
+  static constexpr int operator_rows = 4;
+  static constexpr int operator_registers(int size, int words) { return 16 / size * words <= 8 ? 64 : 128; }
+};
+#endif
+
+#endif

@@ -1,0 +1,47 @@
+/*
+** An NCCL for specs (GPUREDUCE_NCCL names it), on pretend devices, whose memory is the host's: MPI adds. FAKE_NCCL says
+** what goes wrong: "version" rank 1 has another one, "id" there is none, "init" rank 1 cannot join, "add" nobody adds.
+*/
+#include <mpi.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAMED __attribute__((visibility("default")))
+
+typedef struct nccl_id {
+  char bytes[128];
+} nccl_id;
+
+static int fails(const char *what, int rank) {
+  const char *fails = getenv("FAKE_NCCL");
+  int own = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &own);
+  return fails && !strcmp(fails, what) && (rank < 0 || own == rank);
+}
+
+NAMED int ncclGetVersion(int *version) {
+  *version = fails("version", 1) ? 22000 : 22803;
+  return 0;
+}
+
+NAMED int ncclGetUniqueId(nccl_id *id) {
+  memset(id, 7, sizeof *id);
+  return fails("id", -1) ? 2 : 0;
+}
+
+NAMED int ncclCommInitRank(void **joined, int size, nccl_id id, int rank) {
+  (void)size;
+  *joined = NULL;
+  if (id.bytes[127] != 7 || fails("init", 1)) return 3;
+  *joined = malloc(sizeof rank);
+  return *joined ? 0 : 3;
+}
+
+NAMED int ncclAllReduce(const void *from, void *to, size_t count, int type, int op, void *joined, void *stream) {
+  if (type != 5 || op != 0 || from != to || !joined || stream || fails("add", -1)) return 4;
+  return MPI_Allreduce(MPI_IN_PLACE, to, (int)count, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD) ? 5 : 0;
+}
+
+NAMED int ncclCommDestroy(void *joined) { return free(joined), 0; }
+NAMED int ncclCommAbort(void *joined) { return free(joined), 0; }
+NAMED const char *ncclGetErrorString(int code) { return code == 4 ? "it is said to fail" : "unknown"; }

@@ -1,0 +1,62 @@
+/*
+** Tuning of the CUDA backend: how it waits, copies, keeps graphs and chooses between ways. The numbers never choose
+** results. Measured on one H200 and its host (docs/findings/small-calls.md, copies.md); no other machine has others.
+*/
+#ifndef GR_BACKEND_CUDA_TUNING_H
+#define GR_BACKEND_CUDA_TUNING_H
+
+/* ---- waiting ---- */
+
+/* Looks at the mailbox before a wait pauses between them, which takes up to 50 ns: a number is in Lua 0.1 us sooner,
+   together with no look at the clock meanwhile. Looks between two of those at the clock: not measured. */
+#define GR_WAIT_SPINS 4096
+#define GR_WAIT_CLOCK 64
+/* Nanoseconds between two questions to the stream whether it is healthy: not measured. */
+#define GR_WAIT_ASK 20000
+/* Nanoseconds from which on a wait naps, for such a part of the time that it has lasted, and at most so long. A nap
+   takes 50 us more than asked: naps after 200 us cost 20 to 45 us at 2^28 elements, after 2 ms none. The part and the
+   most are not measured. */
+#define GR_WAIT_NAPS 2000000
+#define GR_WAIT_NAP_SHARE 32
+#define GR_WAIT_NAP 50000
+/* Nanoseconds between two looks at an event for which there is a limit: not measured. */
+#define GR_MARK_NAP 20000
+
+/* ---- copies ---- */
+
+/* Bytes up to which a copy shares small buffers, and one to the host is made by a kernel: 64 KB are there after 14.9
+   us, by the copy engine after 23.8. Above: not measured. */
+#define GR_COPY_SMALL ((size_t)64 << 10)
+/* Pinned buffers in turn, the largest piece, which is a buffer, the smallest, pieces of a copy, and what a thread
+   copies at a time. With all of it 1 GiB of pageable memory goes up at 38 to 42 GB/s and down at 28 to 38, by the
+   driver's own way at 8 and 16; the numbers are not measured apart. */
+#define GR_RING 4
+#define GR_COPY_PIECE ((size_t)4 << 20)
+#define GR_COPY_LEAST ((size_t)256 << 10)
+#define GR_COPY_PIECES 8
+#define GR_COPY_SHARE ((size_t)256 << 10)
+
+/* ---- launches ---- */
+
+/* Graphs of a queue, each of which takes some 100 KB of the device's memory: more or fewer are not measured. */
+#define GR_MOST_GRAPHS 24
+/* Of them of the same kernels with different arguments, each ready if its arguments come again: three arrays in turn
+   5.59 us a sum, with one graph for all of them 6.96. Other numbers are not measured. */
+#define GR_MOST_ALIKE 4
+/* Bytes from which on a result for later has a launch of its own, and no graph: sums of f32 back to back, of 64 KB 2.95
+   us by a launch and 2.5 by a graph, of 512 KB 2.96 and 3.45; var of 2^28 u8 64 and 78. Between: not measured. */
+#define GR_ALONE_BYTES (256 << 10)
+/* Slots for results for later that are allocated at a time: not measured. */
+#define GR_PAGE_SLOTS 16
+/* Bytes of scratch memory at first, which then doubles: not measured. */
+#define GR_FIRST_SCRATCH ((size_t)1 << 20)
+
+/* ---- ways ---- */
+
+/* Elements from which on each of several vectors has all of the device for its exact sum, not a block: not measured. */
+#define GR_LONG_VECTOR 65536
+/* Bytes of a row from which on a warp for each row of a formula is taken for faster than storing the elements for the
+   kernels of short rows: not measured. */
+#define GR_LEAST_ROW 1024
+
+#endif

@@ -1,0 +1,38 @@
+/*
+** Tuning of what is compiled: lines, and registers of a thread. The numbers choose code, never results. Measured on one
+** H200 (docs/findings/compiled.md), ptxas 13.0; no other chip has others.
+*/
+#ifndef GR_JIT_TUNING_H
+#define GR_JIT_TUNING_H
+
+/* Lines of steps in a kernel, half of which one element may have: 16000 take the driver some 0.3 s, in which nothing
+   can interrupt it. */
+#define GR_JIT_MOST_LINES 16000
+/* Of an operator whose steps stand in the loop: words of a state, lines of the elements of a word of input. Log-sum-exp
+   of f32, which has more lines, 8248 lines and 410 ms of ptxas in the loop, 2275 and 138 in a function. Nothing spills
+   up to four words; where the limit of lines lies is not measured. */
+#define GR_JIT_LOOP_WORDS 4
+#define GR_JIT_LOOP_LINES 400
+
+/* Registers for what is loaded ahead of the steps: four rows of two inputs, half of what a thread has where four blocks
+   are on a multiprocessor. 2^28 f32, GB/s, with 8 rows and 128 registers -> so: sum of (a - b)^2 4472 -> 4421, of
+   sqrt(a*a + b*b) * 0.5 + a 4254 -> 4431, of abs(a - b) / (abs(b) + 1) 3323 -> 4356; with 80 registers 4308, 4165,
+   4217. */
+#define GR_JIT_LOADED 32
+/* Registers for what is loaded while words before are used, and of a histogram, which has few: of 2^26 f32 256 bins of
+   a * a + 1 take 1.02 of the time of an array's. Other numbers are not measured. */
+#define GR_JIT_HELD 32
+#define GR_JIT_HELD_FEW 16
+
+/* Lines of steps that do with as many registers as the skeleton alone, and the registers of those that do not: not
+   measured apart. */
+#define GR_JIT_FEW_LINES 120
+#define GR_JIT_MANY_REGISTERS 128
+/* Registers of few lines of the least of one formula and the greatest of another: three blocks on a multiprocessor.
+   With them minmax by skipnan takes 1.09 of the plain one's time; other numbers are not measured. */
+#define GR_JIT_ENDS_REGISTERS 80
+/* The same of sum and extremes of one formula: four blocks, as lanes have two rows in flight. They take 1.06 of the
+   sum's time; other numbers are not measured. */
+#define GR_JIT_BOTH_REGISTERS 64
+
+#endif

@@ -1,0 +1,72 @@
+#include "src/core/ranks/each.h"
+
+#include <stdio.h>
+#include "src/core/exact.h"
+#include "src/core/operation.h"
+#include "src/core/ranks/meet.h"
+
+void gr_ranks_column(gr_shape s, const gr_array *a, int64_t k, gr_array *out) {
+  if (a->n) gr_shape_vector(s, a, k, out);
+  else gr_array_view(a, out, 0, 1, 0);
+}
+
+gr_status gr_ranks_each(gr_context *c, const char *what, gr_shape s, const gr_array *a, gr_status mine,
+                        int64_t *columns) {
+  char text[GR_CARD_TEXT];
+  const int64_t n = a->n ? gr_shape_length(s, a->n) : 0;
+  snprintf(text, sizeof text, "%s, column by column", what);
+  const gr_status status = gr_ranks_meet(c, text, n, n ? gr_shape_results(s, a->n) : 0, mine);
+  *columns = c->comm->width;
+  return status;
+}
+
+/* Column k alone: a mask lies as the matrix does, the other operand of a pair may be one vector for all columns. */
+static gr_status reduce_column(gr_context *c, const gr_partial_reduction *p, int64_t k, gr_value *r) {
+  gr_array a = {0}, b = {0}, mask = {0};
+  gr_partial_reduction q = *p;
+  q.shape = (gr_shape){.axis = 2};
+  gr_ranks_column(p->shape, p->of.a.a, k, &a);
+  q.of.a = (gr_reduced){NULL, &a};
+  if (p->of.b.a && p->shape.pairs) gr_ranks_column(p->shape, p->of.b.a, k, &b);
+  else if (p->of.b.a) gr_array_view(p->of.b.a, &b, 0, 1, p->of.b.a->n);
+  if (p->of.b.a) q.of.b = (gr_reduced){NULL, &b};
+  if (p->of.missing.mask.a) {
+    gr_ranks_column(p->shape, p->of.missing.mask.a, k, &mask);
+    q.of.missing.mask = (gr_reduced){NULL, &mask};
+  }
+  const gr_status status = gr_may_miss(&q.of.missing)
+                               ? gr_partial_all(c, &q, r)
+                               : gr_exact_all(c, q.op, q.of.a, q.of.b, (int64_t)q.ddof, q.single, NULL, &r->v[0].f);
+  gr_array_release(&a);
+  if (b.storage) gr_array_release(&b);
+  if (mask.storage) gr_array_release(&mask);
+  return status;
+}
+
+gr_status gr_partial_ranks(gr_context *c, const gr_partial_reduction *given, gr_dtype t, gr_array *out,
+                           gr_array *out2) {
+  gr_partial_reduction p = *given;
+  gr_array *const outs[2] = {out, out2};
+  gr_vec to[2] = {{0}};
+  int64_t columns = 0;
+  gr_status mine = gr_reduced_eval(c, &p.of.a);
+  if (mine == GR_OK && p.of.b.a) mine = gr_reduced_eval(c, &p.of.b);
+  if (mine == GR_OK && p.of.missing.mask.a) mine = gr_reduced_eval(c, &p.of.missing.mask);
+  gr_status status = gr_ranks_each(c, gr_ops[p.op].name, p.shape, p.of.a.a, mine, &columns);
+  if (status != GR_OK) return status;
+  for (int k = 0; k < 2 && outs[k] && status == GR_OK; k++) {
+    status = gr_array_make_beside(c, p.of.a.a, outs[k], t, columns);
+    if (status == GR_OK && columns) status = gr_array_write(outs[k], GR_HOST, 1, &to[k]);
+  }
+  status = gr_ranks_agree(c, status);
+  for (int64_t v = 0; v < columns && status == GR_OK; v++) {
+    gr_value r = {.is_float = 1};
+    status = reduce_column(c, &p, v, &r);
+    for (int k = 0; k < 2 && outs[k] && status == GR_OK; k++) {
+      char *at = (char *)(uintptr_t)to[k].data + v * to[k].stride;
+      if (gr_is_float(t)) gr_element_put_f(t, at, r.v[k].f);
+      else gr_element_put_i(t, at, r.v[k].i);
+    }
+  }
+  return status;
+}

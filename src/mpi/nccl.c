@@ -1,0 +1,113 @@
+#include "src/mpi/nccl.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Of nccl.h, which has been so since NCCL 2.0: a program built without that header runs where the library is. */
+typedef struct nccl_id {
+  char bytes[128];
+} nccl_id;
+enum { NCCL_UINT64 = 5, NCCL_SUM = 0 };
+
+#define CODES (-1000) /* NCCL's code k is CODES - k here, as MPI's are above 0 */
+
+static struct {
+  int tried, version;
+  char why[256];
+  int (*get_version)(int *version);
+  int (*get_id)(nccl_id *);
+  int (*init)(void **joined, int size, nccl_id, int rank);
+  int (*all_reduce)(const void *from, void *to, size_t count, int type, int op, void *joined, void *stream);
+  int (*destroy)(void *joined);
+  int (*abandon)(void *joined);
+  const char *(*words)(int code);
+} nccl;
+
+static void load(void) {
+  const struct {
+    const char *name;
+    void *to;
+  } functions[] = {{"ncclGetVersion", &nccl.get_version}, {"ncclGetUniqueId", &nccl.get_id},
+                   {"ncclCommInitRank", &nccl.init},      {"ncclAllReduce", &nccl.all_reduce},
+                   {"ncclCommDestroy", &nccl.destroy},    {"ncclCommAbort", &nccl.abandon},
+                   {"ncclGetErrorString", &nccl.words}};
+  const char *name = getenv("GPUREDUCE_NCCL");
+  nccl.tried = 1;
+  if (name && !strcmp(name, "0")) {
+    snprintf(nccl.why, sizeof nccl.why, "GPUREDUCE_NCCL is 0");
+    return;
+  }
+  void *library = dlopen(name && *name ? name : "libnccl.so.2", RTLD_NOW | RTLD_LOCAL);
+  if (!library) {
+    const char *error = dlerror();
+    snprintf(nccl.why, sizeof nccl.why, "%s", error ? error : "NCCL does not load");
+    return;
+  }
+  for (size_t k = 0; k < sizeof functions / sizeof functions[0]; k++) {
+    void *function = dlsym(library, functions[k].name);
+    if (!function) {
+      snprintf(nccl.why, sizeof nccl.why, "NCCL has no %s", functions[k].name);
+      return;
+    }
+    memcpy(functions[k].to, &function, sizeof function);
+  }
+  if (nccl.get_version(&nccl.version) != 0 || nccl.version <= 0) {
+    nccl.version = 0;
+    snprintf(nccl.why, sizeof nccl.why, "NCCL does not tell its version");
+  }
+}
+
+int gr_nccl_version(const char **why) {
+  if (!nccl.tried) load();
+  *why = nccl.why;
+  return nccl.version;
+}
+
+/* Whether all have the same NCCL, and each a GPU of its own. */
+static int can_join(const gr_nccl_card *cards, int size) {
+  static const uint8_t nothing[GR_COMM_IDENTITY];
+  for (int r = 0; r < size; r++) {
+    if (cards[r].version == 0 || cards[r].version != cards[0].version) return 0;
+    if (!memcmp(cards[r].identity, nothing, sizeof nothing)) return 0;
+    for (int s = 0; s < r; s++)
+      if (!memcmp(cards[r].identity, cards[s].identity, sizeof nothing)) return 0;
+  }
+  return 1;
+}
+
+int gr_nccl_join(MPI_Comm comm, const uint8_t identity[GR_COMM_IDENTITY], gr_nccl_card *cards, void **joined) {
+  struct {
+    int failed;
+    nccl_id id;
+  } first = {1, {{0}}};
+  gr_nccl_card mine;
+  const char *why;
+  int rank = 0, size = 1, failed = 1;
+  memset(&mine, 0, sizeof mine);
+  mine.version = gr_nccl_version(&why);
+  memcpy(mine.identity, identity, sizeof mine.identity);
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &size);
+  int code = MPI_Allgather(&mine, sizeof mine, MPI_BYTE, cards, sizeof mine, MPI_BYTE, comm);
+  if (code != MPI_SUCCESS || !can_join(cards, size)) return code != MPI_SUCCESS ? code : GR_COMM_APART;
+  if (rank == 0) first.failed = nccl.get_id(&first.id);
+  code = MPI_Bcast(&first, sizeof first, MPI_BYTE, 0, comm);
+  if (code != MPI_SUCCESS || first.failed) return code != MPI_SUCCESS ? code : GR_COMM_APART;
+  if (*joined) nccl.destroy(*joined); /* of devices that ranks had before */
+  *joined = NULL;
+  const int own = nccl.init(joined, size, first.id, rank) != 0;
+  code = MPI_Allreduce(&own, &failed, 1, MPI_INT, MPI_MAX, comm);
+  if (code == MPI_SUCCESS && !failed) return 0;
+  if (!own) nccl.abandon(*joined);
+  *joined = NULL;
+  return code != MPI_SUCCESS ? code : GR_COMM_APART;
+}
+
+int gr_nccl_add(void *joined, void *stream, uint64_t *values, int64_t count) {
+  const int code = nccl.all_reduce(values, values, (size_t)count, NCCL_UINT64, NCCL_SUM, joined, stream);
+  return code == 0 ? 0 : CODES - code;
+}
+
+const char *gr_nccl_words(int code) { return code < CODES && nccl.words ? nccl.words(CODES - code) : NULL; }
