@@ -48,11 +48,11 @@ enum {
   GR_JIT_OTHERS(GR_X)
 #undef GR_X
 };
-enum {
+typedef enum gr_jit_other {
 #define GR_X(id, text) GR_JIT_##id = -1 - GR_JIT_NUMBER_##id,
   GR_JIT_OTHERS(GR_X)
 #undef GR_X
-};
+} gr_jit_other;
 
 static inline size_t gr_jit_code_bytes(const gr_jit_code *c) {
   return offsetof(gr_jit_code, nodes) + (size_t)c->count * sizeof(gr_node);
