@@ -22,9 +22,7 @@ typedef struct gr_cuda_chip {
   int l2_bytes;
 } gr_cuda_chip;
 
-/*
-** Scratch memory: grow makes it at least so large, and new memory zero; what was in it is gone. NULL: it cannot.
-*/
+/* Scratch memory. grow makes it at least so large, with new memory that is zero; NULL: it cannot grow. */
 typedef struct gr_cuda_scratch {
   void *memory;
   size_t bytes;
@@ -44,16 +42,6 @@ typedef struct gr_cuda_formula {
   int (*launch)(void *function, unsigned blocks, unsigned threads, unsigned shared, void *stream, void *arguments);
 } gr_cuda_formula;
 
-/*
-** Where a launch runs. scratch belongs to this stream alone: its first GR_COUNTER_BYTES are zero when
-** a kernel starts and zero again when it ends (last blocks reset what they used), the rest is free for use.
-** done: if not NULL, a mailbox of the host: the kernel's last act is to put ticket into four words of this mapped
-** memory (grid/mailbox.cuh). A reduction puts the states that its results are made of there instead, and says in
-** *mailbox how many (grid/mailbox.h).
-** running: what those launches on this stream write that may still run when this one starts. A reduction, histogram,
-** short scan or RMSNorm of other bytes reads meanwhile (grid/dependent_launch.cuh), and says in *written what is being
-** written from then on; nothing else does, so that must be everything before. written may be NULL: it waits for them.
-*/
 /* Bytes from one address up to another. */
 typedef struct gr_cuda_span {
   const char *from, *to;
@@ -62,8 +50,22 @@ static const gr_cuda_span gr_anything = {NULL, (const char *)UINTPTR_MAX};
 
 #define GR_MOST_LEAVES ((int64_t)1 << 25) /* of a vector in one launch: 128 GiB, of 16-bit types 256 */
 
+/* Of scratch memory: what is zero between launches, counters first, then partials that blocks publish. */
 #define GR_COUNTER_BYTES (4096 + GR_PARTIAL_BYTES)
-#define GR_PARTIAL_BYTES 24576 /* after the counters: gr_publish_partial */
+#define GR_PARTIAL_BYTES 24576
+
+/*
+** Where a launch runs.
+**   scratch  belongs to this stream alone. Its first GR_COUNTER_BYTES are zero when a kernel starts and zero again when
+**            it ends (last blocks reset what they used); the rest is free for use.
+**   done     if not NULL, a mailbox of the host: the kernel's last act is to put ticket into four words of this mapped
+**            memory (grid/mailbox.cuh). A reduction puts the states that its results are made of there instead, and
+**            says in *mailbox how many (grid/mailbox.h).
+**   running  what those launches on this stream write that may still run when this one starts. A reduction, histogram,
+**            short scan or RMSNorm of other bytes reads meanwhile (grid/dependent_launch.cuh), and says in *written
+**            what is being written from then on. No other launcher says so, and so the caller puts gr_anything there
+**            before each. written may be NULL: then the launch waits for what runs.
+*/
 typedef struct gr_cuda_run {
   void *stream; /* cudaStream_t */
   const gr_cuda_chip *chip;
@@ -98,8 +100,8 @@ int gr_cuda_reduce_row(int k, gr_explained *);
 /* One launch for jobs of one vector each that differ in data and operation alone, not in reducer; needs run->done. */
 int gr_cuda_reduce_arrays(const gr_reduce_job *const *, int count, const gr_cuda_run *);
 /*
-** Of formulas (run->formula), whose elements lie from address 0 on: whether columns have a skeleton; which one a
-** histogram and a scan take, by numbers of src/backend/jit, or -1: none.
+** Of formulas (run->formula), whose elements lie from address 0 on: whether columns have a skeleton; and which one a
+** histogram and a scan take: a gr_hist_skeleton, a gr_scan_skeleton, or -1, if there is none.
 */
 int gr_cuda_columns_fit(const gr_reduce_job *, const gr_cuda_chip *);
 int gr_cuda_histogram_skeleton(const gr_histogram_job *, const gr_cuda_chip *);

@@ -6,6 +6,7 @@
 #ifndef GR_NUMERICS_H
 #define GR_NUMERICS_H
 
+#include <assert.h>
 #include <math.h>
 #include "kernels/jobs.h"
 #include "kernels/numerics/math.h"
@@ -169,7 +170,16 @@ GR_FN uint64_t gr_selected_bits(gr_selector s, uint64_t key) {
 
 /* ---- partial results ---- */
 
+/* Floats are the last rows of the table of dtypes, from f16 on. */
 GR_FN int gr_is_float(gr_dtype t) { return t >= GR_F16; }
+#define GR_X(id, s, l, type, kind) &&(GR_##id >= GR_F16) == (GR_IS_FLOAT_##kind != 0)
+static_assert(1 GR_DTYPES(GR_X), "gr_is_float does not say what the table says");
+#undef GR_X
+
+/* The dtype that stands for all of its size where elements are taken as bits, so that a sign does not matter. */
+GR_FN gr_dtype gr_bits_of_size(int size) {
+  return size == 1 ? GR_U8 : size == 2 ? GR_U16 : size == 4 ? GR_U32 : GR_I64;
+}
 
 /* The identity of TREE sums is -0.0: x + -0.0 is x for every x, so padding never shows. */
 GR_FN gr_acc gr_identity(gr_acc_kind kind, int multiplies) {

@@ -58,6 +58,7 @@ typedef struct state {
     }                                                                         \
     break;
 #define FLOATS(X) X(F16, f16, gr_f16) X(BF16, bf16, gr_bf16) X(F32, f32, float) X(F64, f64, double)
+_Static_assert(FLOATS(GR_ROW) == GR_FLOAT_COUNT, "a float is missing above");
 
 static void put(const state *s, int64_t from, int m, const int64_t *at, int64_t low, int64_t high) {
   const gr_dtype t = s->job->dtype;

@@ -1,4 +1,7 @@
-/* What the parts of the reduction driver share: reduce.c (flat, rows, any strides) and columns.c. */
+/*
+** What the files that take a reduction apart share: reduce.c (flat, rows, any strides), columns.c, panels.c (columns of
+** a formula), transpose.c and segments.c.
+*/
 #ifndef GR_CPU_REDUCE_H
 #define GR_CPU_REDUCE_H
 

@@ -9,7 +9,7 @@
 
 __device__ __forceinline__ unsigned gr_shared_address(const void *p) { return (unsigned)__cvta_generic_to_shared(p); }
 
-/* `size` bytes, aligned; of 1 and 2 there are plain copies alone. */
+/* Copies `size` bytes, aligned; 1 and 2 bytes always by a plain copy. */
 template <int size>
 __device__ __forceinline__ void gr_copy_async(void *to, const void *from) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
@@ -28,7 +28,7 @@ __device__ __forceinline__ void gr_copy_async(void *to, const void *from) {
     *(Word *)to = *(const Word *)from;
   }
 }
-/* Until all copies of this thread are there. */
+/* Waits until all copies of this thread are there. */
 __device__ __forceinline__ void gr_copies_wait() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   asm volatile("cp.async.wait_all;" ::: "memory");

@@ -20,11 +20,11 @@ struct gr_mbarrier {
   __device__ __forceinline__ void arrive() {
     asm volatile("{\n .reg .b64 t;\n mbarrier.arrive.shared.b64 t, [%0];\n}" ::"r"(at()) : "memory");
   }
-  /* ... when all that this thread has fetched is there. */
+  /* Arrives when all that this thread has fetched is there. */
   __device__ __forceinline__ void arrive_fetched() {
     asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(at()) : "memory");
   }
-  /* For a warp whose lanes come together. */
+  /* Waits until that phase has ended, in a warp whose lanes have come together already. */
   __device__ __forceinline__ void pass(unsigned phase) {
     unsigned open;
     do {
@@ -50,7 +50,7 @@ struct gr_mbarrier {
     __threadfence_block();
   }
 #endif
-  /* All lanes come before any waits: one that has yet to arrive somewhere would be held up with the warp. */
+  /* The same in any warp. All lanes come before any waits: one that has yet to arrive somewhere would be held up. */
   __device__ __forceinline__ void wait(unsigned phase) {
     __syncwarp();
     pass(phase);

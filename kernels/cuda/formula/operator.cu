@@ -274,10 +274,10 @@ template <int size, int W, bool apart>
 static __device__ __forceinline__ void gr_operator_vector(const gr_reduce_args &q) {
   __shared__ uint32_t value[W * 512];
   constexpr int leaf = GR_LEAF(size);
-  const int lane = threadIdx.x & 31, warp = gr_warp_index(), first = (int)blockIdx.x * q.passes << q.warps;
-  const int leaves = (int)((q.n + leaf - 1) / leaf), own = min(leaves - first, q.passes << q.warps);
+  const int lane = threadIdx.x & 31, warp = gr_warp_index(), first = (int)blockIdx.x * q.passes << q.warps_log2;
+  const int leaves = (int)((q.n + leaf - 1) / leaf), own = min(leaves - first, q.passes << q.warps_log2);
 #pragma unroll 1
-  for (int k = warp; k < own; k += 1 << q.warps) {
+  for (int k = warp; k < own; k += 1 << q.warps_log2) {
     const gr_state<W> s =
         gr_operator_leaf<size, W, apart>((const char *)q.a, q.stride_a, (int64_t)(first + k) * leaf, q.n, lane, q);
     if (lane == 0) gr_put_state<W>(value + k, 512, s);

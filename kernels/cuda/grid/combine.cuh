@@ -1,7 +1,8 @@
 /*
-** The block and grid layers: leaf values fold by adjacency in shared memory to one node; nodes go to scratch,
-** and the last block to arrive folds them in order. Blocks of 2^k aligned leaves make nodes of one binary
-** tree, so neither the size of a block nor who comes last shows in the result.
+** What kernels of reductions are told, how their results are stored, and how the partial results of blocks become one.
+** A block folds its leaves by adjacency in shared memory to one node; the nodes of several blocks are then combined in
+** one of four modes. Blocks of 2^k aligned leaves make nodes of one binary tree, so neither the size of a block nor who
+** comes last shows in the result.
 */
 #ifndef GR_CUDA_GRID_COMBINE_CUH
 #define GR_CUDA_GRID_COMBINE_CUH
@@ -12,12 +13,16 @@
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/warp/fold.cuh"
 
-/* How the partials of a vector become one: by the last block to arrive, by block 0, which polls, or by the host. */
+/* How the partials of a vector become one. X(id, as gr.explain says it). */
+#define GR_COMBINE_MODES(X)                              \
+  X(LAST_BLOCK, "the last block to arrive")              \
+  X(POLLING, "block 0 polls published partials")         \
+  X(NODES_ON_HOST, "the host folds nodes")               \
+  X(LEAVES_ON_HOST, "the host folds leaves")
 enum gr_combine_mode : uint8_t {
-  GR_COMBINE_LAST_BLOCK,
-  GR_COMBINE_POLLING,
-  GR_COMBINE_NODES_ON_HOST,
-  GR_COMBINE_LEAVES_ON_HOST
+#define GR_X(id, text) GR_COMBINE_##id,
+  GR_COMBINE_MODES(GR_X)
+#undef GR_X
 };
 
 /*
@@ -98,11 +103,11 @@ struct gr_cols_variance_ring_args {
 };
 
 /*
-** A reduce job with its plan, as kernels get it. What gr_reduce_leaves needs for one flat vector comes first, in two
-** lines of arguments (64 bytes; 48 are left of the first): each line takes some 0.1 us to arrive.
+** A reduce job with its plan, as kernels get it. Arguments arrive in lines of 64 bytes, some 0.1 us each, and the first
+** one has only 48 for these. So what gr_reduce_leaves needs for one flat vector comes first, in two lines.
 */
 struct gr_reduce_args {
-  short warps, passes; /* gr_reduce_leaves: a node is 2^warps x passes leaves */
+  short warps_log2, passes; /* gr_reduce_leaves: a node is 2^warps_log2 x passes leaves */
   int nodes;           /* of one vector; if there are several, blocks' partials are combined */
   bool flat;           /* gr_reduce_leaves: one vector, no segments */
   bool strided;        /* elements are not next to each other */
@@ -122,7 +127,8 @@ struct gr_reduce_args {
   gr_reduce_job job;
   int64_t first;       /* the vector that this launch starts with */
   int64_t leaves;      /* of one vector */
-  int radix, counters; /* of several nodes 2^radix are combined at once, with so many counters for a group of vectors */
+  int radix_log2;      /* of several nodes 2^radix_log2 are combined at once... */
+  int counters;        /* ...with so many counters for a group of vectors */
   int64_t *node;
   unsigned *counter;
   union {
@@ -182,10 +188,11 @@ static __device__ __forceinline__ gr_value gr_finish_known(const gr_reduce_job &
   return gr_value_i(0);
 }
 
-/* Store the result of vector v; some have two. */
+/* Whether results may have a second value. Of SUMSQ and COSINE it says whether the first is to be trusted
+   (gr_with_safety). */
 template <class R>
-/* Of COSINE the second says whether it was safe. */
 constexpr bool gr_has_two = R::kind == GR_ACC_ORDER || R::red == GR_RED_SUMSQ || R::red == GR_RED_COSINE;
+/* Stores the result of vector v. */
 template <class R>
 static __device__ __forceinline__ void gr_write_value(const gr_reduce_args &q, const gr_value &r, int64_t v) {
   constexpr bool two = gr_has_two<R>;
@@ -307,7 +314,7 @@ __device__ __forceinline__ gr_block_index gr_index_of_block(const gr_reduce_args
 
 /*
 ** Node `node` of this block's vectors, v0 and on, is in scratch, those of neighbouring vectors side by side: of up to
-** 2^radix neighbours the block that arrives last folds them into the first one's place, and so on. True in the one
+** 2^radix_log2 neighbours the block that arrives last folds them into the first one's place, and so on. True in the one
 ** block that has the roots: in the places of the first nodes.
 */
 template <class R, class Team = gr_team_of_block>
@@ -316,18 +323,18 @@ __device__ __forceinline__ bool gr_combine_nodes(const gr_reduce_args &q, int64_
   constexpr int batch = 1 << Team::batch_log2;
   int64_t pitch = q.job.count * q.nodes, count = q.nodes, step = 1;
 #pragma unroll 1
-  for (; count > 1; node >>= q.radix, step <<= q.radix) {
-    int64_t group = node >> q.radix, first = group << q.radix;
-    int here = (int)min((int64_t)1 << q.radix, count - first);
+  for (; count > 1; node >>= q.radix_log2, step <<= q.radix_log2) {
+    int64_t group = node >> q.radix_log2, first = group << q.radix_log2;
+    int here = (int)min((int64_t)1 << q.radix_log2, count - first);
     if (!Team::is_last(counter + group, (unsigned)here)) return false;
-    count = (count - 1 >> q.radix) + 1;
+    count = (count - 1 >> q.radix_log2) + 1;
     counter += count;
 #pragma unroll 1
     for (int c = Team::thread(); c < columns && v0 + c < q.job.count; c += Team::threads()) {
       volatile int64_t *nodes = q.node + first * step * q.job.count + v0 + c;
       int64_t apart = step * q.job.count;
 #pragma unroll 1
-      for (int many = here, log = q.radix; log > 0; many = (many + batch - 1) / batch, log -= Team::batch_log2)
+      for (int many = here, log = q.radix_log2; log > 0; many = (many + batch - 1) / batch, log -= Team::batch_log2)
 #pragma unroll 1
         for (int k = 0; k < many; k += batch) {
           gr_acc s[batch];

@@ -17,9 +17,9 @@ struct gr_tag {
   uint32_t low, high;
 };
 /*
-** The tag of a launch, its epoch with the bits mixed: so another for each of 2^64 launches, and none that the counters
-** and small numbers which others leave in scratch memory look like; foreign bytes pass for one word in 2^64. An epoch
-** is never 0, and so no tag is that of fresh memory.
+** The tag of a launch is its epoch with the bits mixed. So each of 2^64 launches has another one, and none looks like
+** the counters and small numbers that other kernels leave in scratch memory; arbitrary bytes look like a tag once in
+** 2^64. An epoch is never 0, and so no tag is that of fresh memory.
 */
 static inline gr_tag gr_tag_of(uint64_t epoch) {
   uint64_t k = epoch * 0x9e3779b97f4a7c15u;

@@ -11,7 +11,7 @@
 constexpr int THREADS = gr_histogram_tuning::weights_threads, DEEP = gr_histogram_tuning::weights_loads,
               SHARED_SUMS = gr_histogram_tuning::weights_shared_sums;
 
-typedef struct weigh_job {
+typedef struct weigh_args {
   const char *a, *w;
   int64_t n, a_stride, w_stride;
   gr_dtype dtype, weights;
@@ -22,7 +22,7 @@ typedef struct weigh_job {
   int32_t shared, copies; /* whether sums lie in shared memory; log2 of the copies of each */
   unsigned long long *state;
   void *out;
-} weigh_job;
+} weigh_args;
 
 /* ---- elements of a dtype known at run time ---- */
 
@@ -67,7 +67,7 @@ static __device__ __forceinline__ double real(gr_dtype t, uint64_t raw) {
 
 /* Exactly as the edges (of integers: the limits) say; bins, bins + 1 and bins + 2 are below, above and NaN. */
 template <typename V>
-static __device__ __forceinline__ int32_t bin_by_edges(const weigh_job &q, const V *at, V x, double estimate) {
+static __device__ __forceinline__ int32_t bin_by_edges(const weigh_args &q, const V *at, V x, double estimate) {
   int32_t low = 0, top = q.bins - 1;
   if (x != x) return q.bins + 2;
   if (x < __ldg(at)) return q.bins;
@@ -86,7 +86,7 @@ static __device__ __forceinline__ int32_t bin_by_edges(const weigh_job &q, const
   return low;
 }
 
-static __device__ __forceinline__ int32_t bin_of(const weigh_job &q, uint64_t raw) {
+static __device__ __forceinline__ int32_t bin_of(const weigh_args &q, uint64_t raw) {
   if (gr_is_float(q.dtype)) {
     double x = real(q.dtype, raw);
     return bin_by_edges<double>(q, q.edges, x, (x - q.first) * q.per_bin);
@@ -114,7 +114,7 @@ static __device__ __forceinline__ void add_shared(uint32_t *at, uint32_t apart, 
 }
 
 /* One sample of each lane; those without have none. */
-static __device__ __forceinline__ void add(const weigh_job &q, int32_t bin, gr_fixed x, bool there) {
+static __device__ __forceinline__ void add(const weigh_args &q, int32_t bin, gr_fixed x, bool there) {
   int one;
   uint32_t slots = (uint32_t)q.bins + 3;
   __match_all_sync(~0u, there ? bin : -1, &one);
@@ -132,7 +132,7 @@ static __device__ __forceinline__ void add(const weigh_job &q, int32_t bin, gr_f
     gr_fixed_add_global(q.state + 2 * (int64_t)bin, x);
 }
 
-static __global__ void __launch_bounds__(THREADS) weigh(const __grid_constant__ weigh_job q) {
+static __global__ void __launch_bounds__(THREADS) weigh(const __grid_constant__ weigh_args q) {
   uint32_t sums = ((uint32_t)q.bins + 3) << q.copies, lane = threadIdx.x & 31;
   int64_t threads = gridDim.x * (int64_t)THREADS, warp = blockIdx.x * (int64_t)THREADS + threadIdx.x - lane;
   int a_size = size_of(q.dtype), w_size = size_of(q.weights);
@@ -173,7 +173,7 @@ static __global__ void __launch_bounds__(THREADS) weigh(const __grid_constant__ 
   }
 }
 
-static __global__ void __launch_bounds__(THREADS) weigh_out(const __grid_constant__ weigh_job q) {
+static __global__ void __launch_bounds__(THREADS) weigh_out(const __grid_constant__ weigh_args q) {
   int64_t step = gridDim.x * (int64_t)THREADS;
   for (int64_t k = blockIdx.x * (int64_t)THREADS + threadIdx.x; k < (int64_t)q.bins + 3; k += step) {
     gr_fixed sum = {q.state[2 * k], q.state[2 * k + 1]};
@@ -193,7 +193,7 @@ int gr_cuda_weights(const gr_weights_job *job, const gr_cuda_run *run) {
   const gr_histogram_job *b = &job->bins;
   cudaStream_t stream = (cudaStream_t)run->stream;
   int64_t slots = b->bins + 3;
-  weigh_job q;
+  weigh_args q;
   memset(&q, 0, sizeof q);
   if (b->bins < 1 || b->bins > INT32_MAX - 3) return cudaErrorInvalidValue;
   q.a = (const char *)b->a.data;

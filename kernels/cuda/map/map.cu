@@ -296,10 +296,13 @@ static gr_map_operand operand_of(const gr_operand *o, int size) {
   return r;
 }
 
+static_assert(GR_RELATION_COUNT == 6, "a relation that is not made of less and equal");
+
 /* A relation as less or equal, perhaps inverted; what holds for greater is that of the operands changed over. */
 static int relation_bits(gr_relation r) {
   return r == GR_IS_ne ? 2 | 4 : (r == GR_IS_lt || r == GR_IS_gt ? 1 : r == GR_IS_eq ? 2 : 1 | 2);
 }
+
 /* The kernel of a function, where it has one for that dtype. */
 template <gr_dtype D, int op, int rule>
 static const void *call_kernel() {

@@ -16,7 +16,7 @@
 */
 template <gr_dtype D, int fixed>
 static __global__ void __launch_bounds__(Tuning::rows_warps * 32, Tuning::rows_blocks<fixed != 0, gr_size<D>>)
-    norm_rows(const __grid_constant__ rms_job q, int threads, int any_words, int sets) {
+    rmsnorm_rows(const __grid_constant__ rmsnorm_args q, int threads, int any_words, int sets) {
   constexpr int C = per_word<D>, together = Tuning::rows_together;
   const int words = fixed ? fixed : any_words;
   __shared__ uint4 kept[Tuning::rows_warps][Tuning::rows_words * 32];
@@ -88,7 +88,7 @@ static __global__ void __launch_bounds__(Tuning::rows_warps * 32, Tuning::rows_b
 */
 template <gr_dtype D, bool alone>
 static __global__ void __launch_bounds__(Tuning::pieces_warps * 32, Tuning::pieces_blocks)
-    norm_pieces(const __grid_constant__ rms_job q, int pieces, gr_halves *partials, gr_tag tag) {
+    rmsnorm_pieces(const __grid_constant__ rmsnorm_args q, int pieces, gr_halves *partials, gr_tag tag) {
   constexpr int words = GR_LEAF_ROWS(gr_size<D>);
   extern __shared__ uint4 kept[];
   int lane = threadIdx.x & 31, warp = gr_warp_index(), leaves = blockDim.x >> 5;
@@ -125,7 +125,7 @@ static __global__ void __launch_bounds__(Tuning::pieces_warps * 32, Tuning::piec
 /* The second launch for rows of any kind: a block scales a segment of one. */
 template <gr_dtype D>
 static __global__ void __launch_bounds__(Tuning::scale_threads)
-    norm_scale(const __grid_constant__ rms_job q, int64_t segments) {
+    rmsnorm_scale(const __grid_constant__ rmsnorm_args q, int64_t segments) {
   int64_t row = blockIdx.x / segments, k = blockIdx.x % segments * Tuning::scale_segment;
   int64_t end = min(k + Tuning::scale_segment, q.n);
   gr_await_earlier();
@@ -143,11 +143,11 @@ static __global__ void __launch_bounds__(Tuning::scale_threads)
 
 /* How rows that are read once go: leaves (warps) of a block, blocks of a row; 0 if they are not. Or in a ring, or
    loose. */
-typedef struct rms_plan {
+typedef struct rmsnorm_plan {
   int warps, pieces;
   bool loose;
   ring_plan ring;
-} rms_plan;
+} rmsnorm_plan;
 
 static bool have_common(int a, int b) {
   for (int k = 2; k <= b; k++)
@@ -174,12 +174,12 @@ static ring_plan ring_of(int64_t count, int64_t leaves, int leaf, const gr_cuda_
   return p;
 }
 
-static rms_plan plan_of(const gr_rmsnorm_job *job, const gr_cuda_chip *chip) {
+static rmsnorm_plan plan_of(const gr_rmsnorm_job *job, const gr_cuda_chip *chip) {
   int64_t size = gr_size_of(job->dtype), leaf = GR_LEAF(size) * size, leaves = (job->n * size + leaf - 1) / leaf;
   uintptr_t all = (uintptr_t)job->x.data | (uintptr_t)job->out.data | (uintptr_t)job->w.data |
                   (uintptr_t)(job->n * size) | (uintptr_t)job->x.step | (uintptr_t)job->out.step;
   int most = Tuning::pieces_warps;
-  rms_plan p = {};
+  rmsnorm_plan p = {};
   while (most * leaf > Tuning::pieces_bytes || most * leaf + 1024 > chip->shared_optin) most /= 2;
   if (job->x.stride != size || job->out.stride != size || all % size != 0) return p;
   if (job->w.data && job->w.stride != size) return p;
@@ -206,16 +206,16 @@ static cudaError_t launch(const void *kernel, void **args, int64_t blocks, int w
                         (cudaStream_t)run->stream);
 }
 
-template <gr_dtype D> static cudaError_t start_rows(const rms_job *q, const gr_cuda_run *run) {
+template <gr_dtype D> static cudaError_t start_rows(const rmsnorm_args *q, const gr_cuda_run *run) {
   int all = (int)(q->n * gr_size<D> / 16), threads = 1, words = 1;
   while (threads < 32 && threads < all) threads *= 2;
   while (words * threads < all) words *= 2;
   int sets = threads < Tuning::rows_words / words ? threads : Tuning::rows_words / words, least = 1;
-  const void *kernel = (const void *)norm_rows<D, 0>;
-  if (words == 1 && threads >= Tuning::rows_together) kernel = (const void *)norm_rows<D, 1>;
+  const void *kernel = (const void *)rmsnorm_rows<D, 0>;
+  if (words == 1 && threads >= Tuning::rows_together) kernel = (const void *)rmsnorm_rows<D, 1>;
   if constexpr ((gr_size<D>) > 2)
-    if (words == 2) kernel = (const void *)norm_rows<D, 2>;
-  if (kernel != (const void *)norm_rows<D, 0>) least = Tuning::rows_together;
+    if (words == 2) kernel = (const void *)rmsnorm_rows<D, 2>;
+  if (kernel != (const void *)rmsnorm_rows<D, 0>) least = Tuning::rows_together;
   /* Few rows: rather more warps. */
   while (sets > least && q->count * threads < (int64_t)run->chip->sms * Tuning::rows_resident * 32 * sets) sets /= 2;
   int64_t rows = (int64_t)Tuning::rows_warps * sets * (32 / threads);
@@ -224,26 +224,26 @@ template <gr_dtype D> static cudaError_t start_rows(const rms_job *q, const gr_c
 }
 
 /* Room for the partials of all rows. */
-static cudaError_t partials_of(const rms_job *q, int pieces, const gr_cuda_run *run, gr_halves **out) {
+static cudaError_t partials_of(const rmsnorm_args *q, int pieces, const gr_cuda_run *run, gr_halves **out) {
   int e = gr_cuda_need(run, GR_COUNTER_BYTES + (size_t)q->count * (size_t)pieces * sizeof(gr_halves));
   *out = (gr_halves *)((char *)run->scratch->memory + GR_COUNTER_BYTES);
   return (cudaError_t)e;
 }
 
 template <gr_dtype D>
-static cudaError_t start_pieces(const rms_job *q, rms_plan p, const gr_cuda_run *run) {
+static cudaError_t start_pieces(const rmsnorm_args *q, rmsnorm_plan p, const gr_cuda_run *run) {
   gr_halves *partials = NULL;
   cudaError_t e = p.pieces > 1 ? partials_of(q, p.pieces, run, &partials) : cudaSuccess;
   if (e != cudaSuccess) return e;
   gr_tag tag = gr_tag_of(run->epoch);
-  const void *kernel = p.pieces == 1 ? (const void *)norm_pieces<D, true> : (const void *)norm_pieces<D, false>;
+  const void *kernel = p.pieces == 1 ? (const void *)rmsnorm_pieces<D, true> : (const void *)rmsnorm_pieces<D, false>;
   void *args[] = {(void *)q, &p.pieces, &partials, &tag};
   return launch(kernel, args, q->count * p.pieces, p.warps, (size_t)p.warps * leaf_bytes<D>, run);
 }
 
 /* As many rows to a warp as give each multiprocessor enough of them, if rows lie one behind the other. */
 template <gr_dtype D>
-static cudaError_t start_loose(const rms_job *q, const rms_plan &how, const gr_cuda_run *run) {
+static cudaError_t start_loose(const rmsnorm_args *q, const rmsnorm_plan &how, const gr_cuda_run *run) {
   constexpr int leaf = leaf_bytes<D>;
   int64_t bytes = q->n * gr_size<D>, count = q->count * how.pieces;
   gr_halves *partials = NULL;
@@ -253,8 +253,8 @@ static cudaError_t start_loose(const rms_job *q, const rms_plan &how, const gr_c
   if (bytes > leaf) {
     cudaError_t e = p.pieces > 1 ? partials_of(q, p.pieces, run, &partials) : cudaSuccess;
     if (e != cudaSuccess) return e;
-    const void *kernel = (const void *)norm_loose<D, RMS_BLOCKS>;
-    if (p.pieces == 1) kernel = (const void *)norm_loose<D, RMS_BLOCK>;
+    const void *kernel = (const void *)rmsnorm_loose<D, OF_BLOCKS>;
+    if (p.pieces == 1) kernel = (const void *)rmsnorm_loose<D, OF_BLOCK>;
     return launch(kernel, args, count, how.warps, (size_t)how.warps * p.stage * 16, run);
   }
   while (p.threads > 1 && p.threads * Tuning::loose_thread_bytes >= bytes) p.threads /= 2;
@@ -266,24 +266,24 @@ static cudaError_t start_loose(const rms_job *q, const rms_plan &how, const gr_c
   p.stage = loose_words((int)bytes * p.rows);
   int64_t blocks = (count - 1) / ((int64_t)Tuning::loose_warps * p.rows) + 1;
   size_t shared = Tuning::loose_warps * ((size_t)p.stage * 16 + (size_t)p.rows * sizeof(double));
-  return launch((const void *)norm_loose<D, RMS_SHORT>, args, blocks, Tuning::loose_warps, shared, run);
+  return launch((const void *)rmsnorm_loose<D, OF_WARP>, args, blocks, Tuning::loose_warps, shared, run);
 }
 
-template <gr_dtype D> static cudaError_t start_ring(const rms_job *q, ring_plan p, const gr_cuda_run *run) {
+template <gr_dtype D> static cudaError_t start_ring(const rmsnorm_args *q, ring_plan p, const gr_cuda_run *run) {
   size_t shared = (size_t)p.slots * row_ring<D>::slot_bytes;
   p.tag = gr_tag_of(run->epoch);
   cudaError_t e = partials_of(q, p.pieces, run, &p.partials);
   if (e != cudaSuccess) return e;
   void *args[] = {(void *)q, &p};
-  return launch((const void *)norm_ring<D>, args, p.blocks, ring_warps, shared, run);
+  return launch((const void *)rmsnorm_ring<D>, args, p.blocks, ring_warps, shared, run);
 }
 
 template <gr_dtype D> static cudaError_t start(const gr_rmsnorm_job *job, const gr_cuda_run *run) {
   cudaStream_t stream = (cudaStream_t)run->stream;
   int64_t segments = (job->n + Tuning::scale_segment - 1) / Tuning::scale_segment;
-  rms_job q = {(const char *)job->x.data, (const char *)job->w.data, (char *)job->out.data, job->n, job->count,
+  rmsnorm_args q = {(const char *)job->x.data, (const char *)job->w.data, (char *)job->out.data, job->n, job->count,
             job->x.step, job->out.step, job->x.stride, job->w.stride, job->out.stride, job->eps, NULL, false};
-  rms_plan p = plan_of(job, run->chip);
+  rmsnorm_plan p = plan_of(job, run->chip);
   auto all_of = [job](const gr_vec &v) { return gr_span(v, job->count, job->n, gr_size<D>); };
   q.inputs_stable = gr_reads_at_once(*run, p.pieces > 0, {all_of(job->x), gr_span(job->w, 1, job->n, gr_size<D>)},
                                      {all_of(job->out)});
@@ -298,7 +298,7 @@ template <gr_dtype D> static cudaError_t start(const gr_rmsnorm_job *job, const 
   q.sums = (const double *)sums;
   void *args[] = {&q, &segments};
   if (e == cudaSuccess)
-    e = gr_start_early((const void *)norm_scale<D>, args, (int32_t)(segments * job->count), Tuning::scale_threads, 0,
+    e = gr_start_early((const void *)rmsnorm_scale<D>, args, (int32_t)(segments * job->count), Tuning::scale_threads, 0,
                        run->chip->major >= 9, stream);
   return e;
 }

@@ -6,12 +6,13 @@
 #include "kernels/cuda/block/cp_async.cuh"
 #include "kernels/cuda/block/ring.cuh"
 #include "kernels/cuda/grid/combine.cuh"
+#include "kernels/cuda/norm/blocks_of_row.cuh"
 #include "kernels/cuda/norm/tuning.h"
 #include "kernels/cuda/reduce/rows_by_vector.cuh"
 
 using Tuning = gr_norm_tuning;
 
-typedef struct rms_job {
+typedef struct rmsnorm_args {
   const char *x, *w;
   char *out;
   int64_t n, count, x_step, out_step;
@@ -19,7 +20,7 @@ typedef struct rms_job {
   double eps;
   const double *sums; /* of squares, when they were found before */
   bool inputs_stable;     /* launches that may still run write nothing that this one reads */
-} rms_job;
+} rmsnorm_args;
 
 template <gr_dtype D> constexpr int per_word = 16 / gr_size<D>;
 template <gr_dtype D> constexpr int leaf_bytes = GR_LEAF_ROWS(gr_size<D>) * GR_ROW_BYTES;
@@ -68,20 +69,8 @@ static __device__ __forceinline__ void start_squares(double (&s)[per_word<D>]) {
   for (int c = 0; c < per_word<D>; c++) s[c] = -0.0;
 }
 
-static __device__ __forceinline__ double factor_of(const rms_job &q, double sum) {
+static __device__ __forceinline__ double factor_of(const rmsnorm_args &q, double sum) {
   return 1.0 / sqrt(sum / (double)q.n + q.eps);
-}
-
-/* The sum of up to 32 pieces of a row, as soon as all of them are published. */
-static __device__ __forceinline__ double gather_sums(const gr_halves *partials, int pieces, gr_tag tag, int lane) {
-  using R = gr_in_f64<GR_RED_SUMSQ, GR_F64>;
-  const gr_halves *at[1] = {partials + lane};
-  bool wanted[1] = {lane < pieces};
-  double sum[1];
-  gr_acc all = R::identity();
-  gr_await(at, wanted, tag, all.f[0], sum);
-  all.f[0] = sum[0];
-  return gr_fold_adjacent<R>(all, 32).f[0];
 }
 
 /*
@@ -105,7 +94,7 @@ static __device__ __forceinline__ double sum_of_row(double folded, int lane, int
     if (threadIdx.x == 0) gr_publish(partials + blockIdx.x, all.f[0], tag);
     int units = (pieces + 31) >> 5;
     for (int u = warp; u < units; u += leaves) {
-      double sum = gather_sums(of_row + u * 32, pieces - u * 32, tag, lane);
+      double sum = gather_blocks<true>(of_row + u * 32, pieces - u * 32, tag, lane);
       if (lane == 0) unit[u] = sum;
     }
     __syncthreads();

@@ -2,15 +2,15 @@
 ** RMSNorm of rows that begin anywhere in a word. Whole words of memory are copied to shared memory as they lie, and who
 ** reads there shifts: by the row for the squares, so that the tree is that of any other row, and by the result for what
 ** is written, so that it goes out in whole words too. Rows of up to a leaf lie one behind the other, several to a warp;
-** of longer ones a warp has a leaf, as in norm_pieces.
+** of longer ones a warp has a leaf, as in rmsnorm_pieces.
 */
 #ifndef GR_CUDA_NORM_RMSNORM_LOOSE_CUH
 #define GR_CUDA_NORM_RMSNORM_LOOSE_CUH
 
 #include "kernels/cuda/norm/rmsnorm.cuh"
 
-/* How a row lies: several to a warp, all in one block, or in several blocks. */
-enum rms_lie { RMS_SHORT, RMS_BLOCK, RMS_BLOCKS };
+/* Who has a row: a warp, perhaps with others; a block; or several blocks, a piece each. */
+enum row_owner { OF_WARP, OF_BLOCK, OF_BLOCKS };
 
 typedef struct loose_plan {
   int rows, threads; /* short ones: of a warp, and lanes of a row */
@@ -40,21 +40,21 @@ struct loose_bytes {
 };
 
 /* Rows [row, row + rows) of this warp, or its leaf of one row: `bytes` bytes in all, `offset` bytes into the row. */
-template <gr_dtype D, rms_lie lie>
+template <gr_dtype D, row_owner owns>
 static __global__ void __launch_bounds__(Tuning::pieces_warps * 32, Tuning::pieces_blocks)
-    norm_loose(const __grid_constant__ rms_job q, const __grid_constant__ loose_plan p, gr_halves *partials,
+    rmsnorm_loose(const __grid_constant__ rmsnorm_args q, const __grid_constant__ loose_plan p, gr_halves *partials,
                gr_tag tag) {
   constexpr int size = gr_size<D>, C = per_word<D>;
   extern __shared__ uint4 kept[];
   int lane = threadIdx.x & 31, warp = gr_warp_index(), warps = blockDim.x >> 5, rows = 1, bytes, row_bytes = 0;
   int64_t row = blockIdx.x, offset = 0;
-  if constexpr (lie == RMS_SHORT) {
+  if constexpr (owns == OF_WARP) {
     row = (row * warps + warp) * p.rows;
     rows = (int)max((int64_t)0, min((int64_t)p.rows, q.count - row));
     row_bytes = (int)q.n * size;
     bytes = rows * row_bytes;
   } else {
-    if (lie == RMS_BLOCKS) row = blockIdx.x / (unsigned)p.pieces;
+    if (owns == OF_BLOCKS) row = blockIdx.x / (unsigned)p.pieces;
     int piece = (int)(blockIdx.x - row * p.pieces);
     offset = (int64_t)(piece * warps + warp) * leaf_bytes<D>;
     bytes = (int)max((int64_t)0, min(q.n * size - offset, (int64_t)leaf_bytes<D>));
@@ -68,12 +68,12 @@ static __global__ void __launch_bounds__(Tuning::pieces_warps * 32, Tuning::piec
 #pragma unroll(Tuning::loose_unrolled)
   for (int i = lane * 16; i < x.shift + bytes && bytes; i += GR_ROW_BYTES) gr_copy_async<16>(stage + i / 16, from + i);
   gr_copies_wait();
-  if (lie == RMS_BLOCKS) gr_await_earlier(); /* sums are published */
+  if (owns == OF_BLOCKS) gr_await_earlier(); /* sums are published */
   __syncwarp();
 
   double r = 0, s[C];
   double *factor = (double *)(kept + warps * p.stage) + warp * p.rows; /* of each short row */
-  if constexpr (lie == RMS_SHORT) {
+  if constexpr (owns == OF_WARP) {
     int threads = p.threads, t = lane & (threads - 1), per = 32 / threads;
 #pragma unroll 1
     for (int own = lane / threads; own - lane / threads < rows; own += per) {
@@ -92,20 +92,20 @@ static __global__ void __launch_bounds__(Tuning::pieces_warps * 32, Tuning::piec
 #pragma unroll(Tuning::pieces_unrolled)
     for (int i = lane * 16; i < bytes; i += GR_ROW_BYTES) add_squares<D>(s, x.first_of(i, bytes - i));
     double folded = fold_squares<D>(s, 32, lane);
-    r = factor_of(q, sum_of_row<D, lie == RMS_BLOCK>(folded, lane, warp, p.pieces, partials, tag));
+    r = factor_of(q, sum_of_row<D, owns == OF_BLOCK>(folded, lane, warp, p.pieces, partials, tag));
   }
 
-  if (lie != RMS_BLOCKS) gr_await_earlier();
+  if (owns != OF_BLOCKS) gr_await_earlier();
 
   int n = (int)q.n;
   const gr_type<D> *weights = (const gr_type<D> *)(q.w + offset);
-#pragma unroll(lie == RMS_SHORT ? Tuning::loose_unrolled : Tuning::pieces_unrolled)
+#pragma unroll(owns == OF_WARP ? Tuning::loose_unrolled : Tuning::pieces_unrolled)
   for (int i = lane * 16 - (int)((uintptr_t)to & 15); i < bytes; i += GR_ROW_BYTES) {
     struct __align__(16) { gr_type<D> e[C]; } y;
     uint4 u = x.word(i);
     int e = i / size, own = 0; /* the element, of which row */
-    if (lie == RMS_SHORT && rows > 1 && e >= n) own = e / n, e -= own * n;
-    if (lie == RMS_SHORT) r = factor[own];
+    if (owns == OF_WARP && rows > 1 && e >= n) own = e / n, e -= own * n;
+    if (owns == OF_WARP) r = factor[own];
 #pragma unroll
     for (int c = 0; c < C; c++) {
       bool there = i + c * size >= 0 && i + c * size < bytes;
@@ -113,7 +113,7 @@ static __global__ void __launch_bounds__(Tuning::pieces_warps * 32, Tuning::piec
       if (q.w && there) v *= gr_to_f64<D>(weights[e]);
       y.e[c] = gr_from_f64<D>(v);
       e++;
-      if (lie == RMS_SHORT && e == n) e = 0, r = factor[min(++own, rows - 1)];
+      if (owns == OF_WARP && e == n) e = 0, r = factor[min(++own, rows - 1)];
     }
     if (i >= 0 && i + 16 <= bytes) {
       memcpy(&u, &y, 16);

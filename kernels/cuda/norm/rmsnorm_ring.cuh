@@ -61,7 +61,7 @@ struct ring_walk : row_ring<D> {
 
 template <gr_dtype D>
 static __global__ void __launch_bounds__(ring_warps * 32, 1)
-    norm_ring(const __grid_constant__ rms_job q, const __grid_constant__ ring_plan p) {
+    rmsnorm_ring(const __grid_constant__ rmsnorm_args q, const __grid_constant__ ring_plan p) {
 #if __CUDA_ARCH__ >= 900
   using R = gr_in_f64<GR_RED_SUMSQ, D>;
   constexpr int words = GR_LEAF_ROWS(gr_size<D>), whole = leaf_bytes<D>;
@@ -107,7 +107,7 @@ static __global__ void __launch_bounds__(ring_warps * 32, 1)
   } else if (warp <= ring_loaders + ring_gatherers) {
     for (int i = ring_loaders + 1; i < warp; i++) k.next_piece();
     while (k.row < q.count) {
-      double sum = gather_sums(p.partials + k.row * p.pieces, p.pieces, p.tag, lane);
+      double sum = gather_blocks<true>(p.partials + k.row * p.pieces, p.pieces, p.tag, lane);
       if (lane == 0) {
         k.slots[k.turn.slot].factor = factor_of(q, sum);
         k.slots[k.turn.slot].ready.arrive();

@@ -1,6 +1,6 @@
 /*
-** What the kernels of softmax share: a thread's elements, their exponentials, and which of them are there. Exponentials
-** are f32, but for elements of f64.
+** What the kernels of softmax share: how a thread loads its elements, makes exponentials of them and stores these, also
+** where a row ends before the thread's last element. f64 is computed in f64, all other dtypes in f32; sums are f64.
 */
 #ifndef GR_CUDA_NORM_SOFTMAX_ELEMENT_CUH
 #define GR_CUDA_NORM_SOFTMAX_ELEMENT_CUH
@@ -9,100 +9,103 @@
 #include <type_traits>
 #include "kernels/cuda/grid/combine.cuh"
 #include "kernels/cuda/launch.h"
+#include "kernels/cuda/norm/blocks_of_row.cuh"
 #include "kernels/cuda/norm/tuning.h"
 #include "kernels/numerics/functions/functions.h"
 
 using Tuning = gr_norm_tuning;
 
-typedef struct soft_job {
+typedef struct softmax_args {
   const char *x;
   char *out;
   int64_t n, count, x_step, out_step, x_stride, out_stride;
-  int32_t width;            /* short rows: threads to a row, a power of two */
-  int64_t leaves;           /* of a row */
-  double *most, *leaf, *up; /* long rows: maxima; sums of leaves, row after row; the next level of them */
-  int64_t pitch;            /* from a row's part of up to the next one's */
-  gr_halves *partials;      /* of several blocks to a row: their maxima, and behind those of all blocks their sums */
+  int32_t width;  /* softmax_few: threads of a row, a power of two */
+  int64_t leaves; /* of a row */
+  /* Four launches: of each row its largest element; of each leaf its sum, row after row; sums of 256 of those. */
+  double *largest, *leaf_sums, *upper_sums;
+  int64_t pitch;       /* upper_sums of one row */
+  gr_halves *partials; /* several blocks to a row: the largest elements of all blocks, and behind them their sums */
   gr_tag tag;
-  int32_t pieces;           /* blocks of a row */
-} soft_job;
+  int32_t pieces; /* softmax_rows: blocks of a row */
+} softmax_args;
 
-/* In which elements are compared, which is exact, and their exponentials made: narrow ones without the f64 unit. */
-template <gr_dtype D> using exact = std::conditional_t<D == GR_F64, double, float>;
-template <gr_dtype D> static __device__ __forceinline__ exact<D> widened(gr_type<D> x) {
+/*
+** The type in which elements are compared and exponentials made. Each element of D is a number of it; of narrow dtypes
+** it is f32, so that the f64 unit, which limits, has the sums alone.
+*/
+template <gr_dtype D> using computed = std::conditional_t<D == GR_F64, double, float>;
+template <gr_dtype D> static __device__ __forceinline__ computed<D> widened(gr_type<D> x) {
   if constexpr (D == GR_F64) return x;
   else return gr_to_f32<D>(x);
 }
-template <gr_dtype D> static __device__ __forceinline__ gr_type<D> rounded(exact<D> y) {
+template <gr_dtype D> static __device__ __forceinline__ gr_type<D> rounded(computed<D> y) {
   if constexpr (D == GR_F64) return y;
   else return gr_rounded_f32<D>(y);
 }
 
-/* Not NaN, which reaches all of its row by way of the sum, unlike the comparisons that would keep it here. */
-static __device__ __forceinline__ float larger(float m, float x) { return fmaxf(m, x); }
-static __device__ __forceinline__ double larger(double m, double x) { return x > m ? x : m; }
-
 /*
-** Elements of a thread, `behind` its first one by ascending distances.
-**   n          elements from the thread's first one
-**   most_n     of the thread of its warp that has the most
-**   least_n    of the one that has the least
-** Several together: whether all, some or none are there is the same for the whole warp. No loop is left early: which
-** are there are predicates, so that arrays stay in registers.
+** How many elements of its row are left from a thread's first one on: for this thread, and the most and the least for
+** any thread of its warp. Element i of a thread is behind(i) elements after its first one, which rises with i, and so
+** it is there if behind(i) < own. Elements are taken some at a time (at_once): whether all, some or none of these are
+** there is then one question, with the same answer for the whole warp. No loop is left early, so that every index is
+** known when compiled and arrays stay in registers.
 */
-struct present {
-  int n, most_n, least_n;
+struct elements_left {
+  int own, most, least;
 };
 
-/* use(i) of those that are there. */
+/* Calls use(i) for each element that is there. */
 template <int count, typename Behind, typename Use>
-static __device__ __forceinline__ void each_present(present is, Behind behind, Use use) {
+static __device__ __forceinline__ void each_present(elements_left left, Behind behind, Use use) {
   constexpr int at_once = Tuning::softmax_at_once<count>;
 #pragma unroll
   for (int i = 0; i < count; i += at_once) {
-    if (behind(i + at_once - 1) < is.least_n) {
+    if (behind(i + at_once - 1) < left.least) {
 #pragma unroll
       for (int j = 0; j < at_once; j++) use(i + j);
-    } else if (behind(i) < is.most_n) {
+    } else if (behind(i) < left.most) {
 #pragma unroll
       for (int j = 0; j < at_once; j++)
-        if (behind(i + j) < is.n) use(i + j);
+        if (behind(i + j) < left.own) use(i + j);
     }
   }
 }
 
-/* Elements of a thread, -infinity where there are none; at(i): the address of element i. */
+/* Loads a thread's elements, with -infinity for those that are not there; at(i): the address of element i. */
 template <gr_dtype D, int count, typename Behind, typename At>
-static __device__ __forceinline__ void load_present(exact<D> (&v)[count], present is, Behind behind, At at) {
+static __device__ __forceinline__ void load_present(computed<D> (&v)[count], elements_left left, Behind behind, At at) {
   gr_type<D> x[count];
 #pragma unroll
   for (int i = 0; i < count; i++) x[i] = gr_minus_infinity<D>();
-  each_present<count>(is, behind, [&](int i) { x[i] = *(const gr_type<D> *)at(i); });
+  each_present<count>(left, behind, [&](int i) { x[i] = *(const gr_type<D> *)at(i); });
 #pragma unroll
   for (int i = 0; i < count; i++) v[i] = widened<D>(x[i]);
 }
 
-/* y times factor, which is NaN if any y is. */
+/* Stores y times factor, which is NaN if any element of the row is; then all results are the one NaN of D. */
 template <gr_dtype D, int count, typename Behind, typename At>
-static __device__ __forceinline__ void store_present(const exact<D> (&y)[count], exact<D> factor, present is,
-                                                     Behind behind, At at) {
+static __device__ __forceinline__ void store_present(const computed<D> (&y)[count], computed<D> factor,
+                                                     elements_left left, Behind behind, At at) {
   if (factor == factor) {
-    each_present<count>(is, behind, [&](int i) { *(gr_type<D> *)at(i) = rounded<D>(y[i] * factor); });
+    each_present<count>(left, behind, [&](int i) { *(gr_type<D> *)at(i) = rounded<D>(y[i] * factor); });
   } else {
 #pragma unroll
     for (int i = 0; i < count; i++)
-      if (behind(i) < is.n) *(gr_type<D> *)at(i) = gr_from_f64<D>(gr_nan());
+      if (behind(i) < left.own) *(gr_type<D> *)at(i) = gr_from_f64<D>(gr_nan());
   }
 }
 
-/* e^x of a number that is not above 0, or NaN. In f64 it has one branch, which warps seldom part at. */
+/* e^x for x up to 0, or NaN. Of f64 it has one branch, where the threads of a warp seldom part. */
 static __device__ __forceinline__ float exp_down(float x) { return gr_exp_down_f32(x); }
 static __device__ __forceinline__ double exp_down(double x) {
   if (x >= GR_EXP_LOW) return gr_exp_within(x);
   return x == x ? 0.0 : gr_nan();
 }
 
-/* Whether exponentials of all x, none above 0, are normal: of f64 without that unit, of which there is little. */
+/*
+** Whether e^x is a normal number for all x, none of which is above 0: then exp_normal will do, which needs fewer
+** instructions. Of f64 by the upper halves' bits, since the f64 unit is what limits.
+*/
 template <int count> static __device__ __forceinline__ bool are_normal(const float (&x)[count]) {
   bool normal = true;
 #pragma unroll
@@ -120,13 +123,13 @@ static __device__ __forceinline__ float exp_normal(float x) { return gr_exp_norm
 static __device__ __forceinline__ double exp_normal(double x) { return gr_exp_normal(x); }
 
 /*
-** y = exp_down(v - most) of a thread's elements; 0 of those that are not there, which are -infinity. Several together
-** have no branches between them, so that they overlap: each is a chain of twenty or thirty operations, and a
-** multiprocessor has too few warps for one at a time.
+** y = e^(v - most) for a thread's elements, and 0 for those that are not there, which are -infinity. Between those of
+** one group (at_once) there is no branch, so that they overlap: each is a chain of twenty or thirty operations, and a
+** multiprocessor has too few warps to hide one after the other.
 */
 template <int count, typename Behind>
-static __device__ __forceinline__ void exponentials(const float (&v)[count], float most, float (&y)[count], present is,
-                                                    Behind behind) {
+static __device__ __forceinline__ void exponentials(const float (&v)[count], float most, float (&y)[count],
+                                                    elements_left left, Behind behind) {
   constexpr int at_once = Tuning::softmax_at_once<count>;
 #pragma unroll
   for (int i = 0; i < count; i += at_once) {
@@ -136,10 +139,10 @@ static __device__ __forceinline__ void exponentials(const float (&v)[count], flo
       x[j] = v[i + j] - most;
       e[j] = 0;
     }
-    if (behind(i + at_once - 1) < is.least_n && are_normal(x)) {
+    if (behind(i + at_once - 1) < left.least && are_normal(x)) {
 #pragma unroll
       for (int j = 0; j < at_once; j++) e[j] = exp_normal(x[j]);
-    } else if (behind(i) < is.most_n) {
+    } else if (behind(i) < left.most) {
 #pragma unroll
       for (int j = 0; j < at_once; j++) e[j] = exp_down(x[j]);
     }
@@ -148,10 +151,13 @@ static __device__ __forceinline__ void exponentials(const float (&v)[count], flo
   }
 }
 
-/* In f64 that unit is what limits: no more than are there, and none that is not normal for one that is not there. */
+/*
+** The same in f64, whose unit limits: a group of which no thread of the warp has all elements is made one by one, and
+** an element that is not there counts as 0, so that its -infinity does not send the whole group the slow way.
+*/
 template <int count, typename Behind>
 static __device__ __forceinline__ void exponentials(const double (&v)[count], double most, double (&y)[count],
-                                                    present is, Behind behind) {
+                                                    elements_left left, Behind behind) {
   constexpr int at_once = Tuning::softmax_at_once<count>;
 #pragma unroll
   for (int i = 0; i < count; i += at_once) {
@@ -161,9 +167,9 @@ static __device__ __forceinline__ void exponentials(const double (&v)[count], do
       x[j] = v[i + j] - most;
       e[j] = 0;
     }
-    if (behind(i + at_once - 1) < is.most_n) {
+    if (behind(i + at_once - 1) < left.most) {
 #pragma unroll
-      for (int j = 0; j < at_once; j++) x[j] = behind(i + j) < is.n ? x[j] : 0.0;
+      for (int j = 0; j < at_once; j++) x[j] = behind(i + j) < left.own ? x[j] : 0.0;
       if (are_normal(x)) {
 #pragma unroll
         for (int j = 0; j < at_once; j++) e[j] = exp_normal(x[j]);
@@ -172,21 +178,26 @@ static __device__ __forceinline__ void exponentials(const double (&v)[count], do
         for (int j = 0; j < at_once; j++) e[j] = exp_down(x[j]);
       }
 #pragma unroll
-      for (int j = 0; j < at_once; j++) e[j] = behind(i + j) < is.n ? e[j] : 0.0;
+      for (int j = 0; j < at_once; j++) e[j] = behind(i + j) < left.own ? e[j] : 0.0;
     } else {
 #pragma unroll
       for (int j = 0; j < at_once - 1; j++)
-        if (behind(i + j) < is.most_n) e[j] = exp_down(x[j]);
+        if (behind(i + j) < left.most) e[j] = exp_down(x[j]);
     }
 #pragma unroll
     for (int j = 0; j < at_once; j++) y[i + j] = e[j];
   }
 }
 
-/* What exponentials are multiplied by. */
-template <gr_dtype D> static __device__ __forceinline__ exact<D> factor_of(double sum) { return (exact<D>)(1.0 / sum); }
+/* What the exponentials of a row are multiplied by. */
+template <gr_dtype D> static __device__ __forceinline__ computed<D> factor_of(double sum) {
+  return (computed<D>)(1.0 / sum);
+}
 
-/* A thread's lanes t, t + width, ... of a leaf: folded by halves, its own first. */
+/*
+** The sum of a leaf's lanes by halves, where thread t of `width` neighbours has lanes t, t + width, ...: first those of
+** one thread, then from thread to thread. All of them get it.
+*/
 template <int own> static __device__ __forceinline__ double fold_lanes(double (&s)[own], int width = 32) {
 #pragma unroll
   for (int h = own / 2; h > 0; h /= 2)
@@ -199,11 +210,12 @@ template <int own> static __device__ __forceinline__ double fold_lanes(double (&
 
 /* ---- launching ---- */
 
-template <gr_dtype D> static bool is_dense(const soft_job &q) {
+template <gr_dtype D> static bool is_dense(const softmax_args &q) {
   return q.x_stride == gr_size<D> && q.out_stride == gr_size<D>;
 }
 
-static cudaError_t start_blocks(soft_job *q, const void *kernel, int64_t blocks, int warps, const gr_cuda_run *run) {
+static cudaError_t start_blocks(softmax_args *q, const void *kernel, int64_t blocks, int warps,
+                                const gr_cuda_run *run) {
   void *args[] = {q};
   return gr_start_early(kernel, args, (int32_t)blocks, warps * 32, 0, run->chip->major >= 9, (cudaStream_t)run->stream);
 }

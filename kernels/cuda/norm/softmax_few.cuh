@@ -1,40 +1,46 @@
 /*
-** Softmax of short rows: those of a part of a leaf's first lanes have `width` threads each, side by side in warps, with
-** up to `own` elements each. dense_width: of rows whose elements lie side by side, else 0.
+** Softmax of short rows, whose elements all are in the first row of their leaf, one for each lane. Several of them
+** share a warp: a row has q.width neighbouring threads, a power of two, of which thread t has elements t, t + width
+** and so on.
 */
 #ifndef GR_CUDA_NORM_SOFTMAX_FEW_CUH
 #define GR_CUDA_NORM_SOFTMAX_FEW_CUH
 
 #include "kernels/cuda/norm/softmax_element.cuh"
 
+/*
+** own: elements of a thread at most. dense_width: where the elements of rows lie side by side, the width, known when
+** compiled; else 0.
+*/
 template <gr_dtype D, int own, int dense_width>
-static __global__ void __launch_bounds__(Tuning::softmax_few_threads) softmax_few(const __grid_constant__ soft_job q) {
+static __global__ void __launch_bounds__(Tuning::softmax_few_threads)
+    softmax_few(const __grid_constant__ softmax_args q) {
   const int width = dense_width ? dense_width : q.width, rows = Tuning::softmax_few_threads / width;
   const int64_t x_stride = dense_width ? gr_size<D> : q.x_stride, out_stride = dense_width ? gr_size<D> : q.out_stride;
   int64_t row = blockIdx.x * (int64_t)rows + (int)threadIdx.x / width;
   int first = (int)threadIdx.x & (width - 1), n = (int)q.n;
   bool last = blockIdx.x == gridDim.x - 1; /* the block that may have fewer rows */
-  const present is = {row < q.count ? n - first : 0, n, last ? 0 : n - width + 1};
+  const elements_left left = {row < q.count ? n - first : 0, n, last ? 0 : n - width + 1};
   const char *x = q.x + row * q.x_step + first * x_stride;
   char *out = q.out + row * q.out_step + first * out_stride;
-  exact<D> v[own], most = (exact<D>)-INFINITY, y[own];
+  computed<D> v[own], most = (computed<D>)-INFINITY, y[own];
   double s[own];
   auto behind = [&](int j) { return j * width; };
   gr_start_reading(false);
-  load_present<D>(v, is, behind, [&](int j) { return x + j * width * x_stride; });
+  load_present<D>(v, left, behind, [&](int j) { return x + j * width * x_stride; });
 #pragma unroll
   for (int j = 0; j < own; j++) most = larger(most, v[j]);
 #pragma unroll
   for (int h = width / 2; h > 0; h /= 2) most = larger(most, __shfl_xor_sync(~0u, most, h));
-  exponentials(v, most, y, is, behind);
+  exponentials(v, most, y, left, behind);
 #pragma unroll
   for (int j = 0; j < own; j++) s[j] = (double)y[j];
-  exact<D> factor = factor_of<D>(fold_lanes<own>(s, width));
-  store_present<D>(y, factor, is, behind, [&](int j) { return out + j * width * out_stride; });
+  computed<D> factor = factor_of<D>(fold_lanes<own>(s, width));
+  store_present<D>(y, factor, left, behind, [&](int j) { return out + j * width * out_stride; });
 }
 
-/* Rows whose elements all are in the first row of their leaf, of a warp or less. */
-template <gr_dtype D> static cudaError_t start_few(soft_job *q, const gr_cuda_run *run) {
+/* Takes the least width that does; rows of one or two elements are one thread's with room for two. */
+template <gr_dtype D> static cudaError_t start_few(softmax_args *q, const gr_cuda_run *run) {
   constexpr int own = Tuning::softmax_few_own<gr_size<D>>, threads = Tuning::softmax_few_threads;
   static const void *const dense[] = {(const void *)softmax_few<D, own, 1>,  (const void *)softmax_few<D, own, 2>,
                                       (const void *)softmax_few<D, own, 4>,  (const void *)softmax_few<D, own, 8>,

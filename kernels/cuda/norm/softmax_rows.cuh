@@ -1,5 +1,5 @@
 /*
-** Softmax of rows of more than a row of lanes, which are read once and wait in registers for their sum: a row has a
+** Softmax of rows that are longer than a leaf has lanes. Each is read once and waits in registers for its sum: it has a
 ** warp, a block, or several blocks, which publish the largest element and the sum of what they have.
 */
 #ifndef GR_CUDA_NORM_SOFTMAX_ROWS_CUH
@@ -8,10 +8,11 @@
 #include "kernels/cuda/norm/softmax_element.cuh"
 
 /*
-** How warps share a leaf out: each has `each` times 32 of its lanes, apart by what folds last, and as many rows of them
-** as the leaf can have here. A thread has `count` elements. dense: the row's elements lie side by side.
+** How the warps of a leaf share it out. A thread has `each` lanes of the tree, those that fold first, and of each of
+** them the elements in `rows` rows of the leaf (fewer than it has where the rows to be done are shorter): `count`
+** elements. dense: the elements of a row lie side by side.
 */
-template <gr_dtype D, int most_rows, int lanes_each, bool is_dense> struct share {
+template <gr_dtype D, int most_rows, int lanes_each, bool is_dense> struct leaf_share {
   static constexpr gr_dtype dtype = D;
   static constexpr bool dense = is_dense;
   static constexpr int rows = most_rows, each = lanes_each, count = rows * each;
@@ -22,24 +23,30 @@ template <gr_dtype D, int most_rows, int lanes_each, bool is_dense> struct share
     return dense ? behind(i) * gr_size<D> : behind(i) * stride;
   }
 };
-/* For few rows, and those of f64 or any stride; and for many. */
-template <gr_dtype D, bool dense> using thin = share<D, GR_LEAF_ROWS(gr_size<D>), 1, dense>;
-template <gr_dtype D, int most_rows> using wide = share<D, most_rows, Tuning::softmax_elements / most_rows, true>;
+/*
+** thin: one lane a thread, so that a leaf has as many warps as can be; for few rows, for f64 and for any stride.
+** wide: many elements a thread, whose lanes fold without another thread; for many dense rows.
+*/
+template <gr_dtype D, bool dense> using thin = leaf_share<D, GR_LEAF_ROWS(gr_size<D>), 1, dense>;
+template <gr_dtype D, int most_rows> using wide = leaf_share<D, most_rows, Tuning::softmax_elements / most_rows, true>;
 
-/* A thread's elements, whose first is at x; lane: its warp's threads have theirs side by side. */
+/* The elements of one thread, and the exponentials that become of them. */
 template <typename S> struct thread_part {
-  using T = exact<S::dtype>;
+  using T = computed<S::dtype>;
   T v[S::count], y[S::count];
-  present is;
+  elements_left left;
 
   static __device__ __forceinline__ int behind(int i) { return S::behind(i); }
 
-  /* n: elements of the row from this thread's first, below 0 where blocks reach past it. */
+  /*
+  ** x: where the first of them lies; n: how many elements of the row there are from there on, 0 or less where blocks
+  ** reach past its end. The next lane's are one element further on.
+  */
   __device__ __forceinline__ void load(const char *x, int64_t stride, int64_t n, int lane) {
-    is.n = (int)max(min(n, (int64_t)S::leaf), (int64_t)-S::leaf);
-    is.most_n = is.n + lane;
-    is.least_n = is.n + lane - 31;
-    load_present<S::dtype>(v, is, behind, [&](int i) { return x + S::bytes(i, stride); });
+    left.own = (int)max(min(n, (int64_t)S::leaf), (int64_t)-S::leaf);
+    left.most = left.own + lane;
+    left.least = left.own + lane - 31;
+    load_present<S::dtype>(v, left, behind, [&](int i) { return x + S::bytes(i, stride); });
   }
 
   __device__ __forceinline__ T largest() const {
@@ -49,10 +56,10 @@ template <typename S> struct thread_part {
     return most;
   }
 
-  /* Elements become exponentials; their sums by lane, folded as far as these are this thread's, are what it returns. */
+  /* Makes the exponentials, and returns their sum: lane by lane, then by halves over this thread's lanes. */
   __device__ __forceinline__ double sum(T most) {
     double s[S::each];
-    exponentials(v, most, y, is, behind);
+    exponentials(v, most, y, left, behind);
 #pragma unroll
     for (int g = 0; g < S::each; g++) s[g] = -0.0;
 #pragma unroll
@@ -65,12 +72,12 @@ template <typename S> struct thread_part {
   }
 
   __device__ __forceinline__ void store(char *out, int64_t stride, T factor) const {
-    store_present<S::dtype>(y, factor, is, behind, [&](int i) { return out + S::bytes(i, stride); });
+    store_present<S::dtype>(y, factor, left, behind, [&](int i) { return out + S::bytes(i, stride); });
   }
 };
 
-/* One value from each of `count` warps; all threads get them folded: the sum by adjacency, or the largest. */
-template <bool sum, typename T> static __device__ __forceinline__ T across(const T *shared, int count) {
+/* Up to 32 values of warps in shared memory as one, for every thread: their sum by adjacency, or the largest. */
+template <bool sum, typename T> static __device__ __forceinline__ T fold_warps(const T *shared, int count) {
   int lane = (int)(threadIdx.x & 31);
   T v = lane < count ? shared[lane] : sum ? (T)-0.0 : (T)-INFINITY;
 #pragma unroll
@@ -81,7 +88,7 @@ template <bool sum, typename T> static __device__ __forceinline__ T across(const
   return v;
 }
 
-/* A leaf's sum from those of its threads, which pass through shared memory if it has several warps: to each of them. */
+/* The sum of a leaf from those of its threads, for each of them; several warps exchange theirs in shared memory. */
 template <typename S>
 static __device__ __forceinline__ double fold_leaf(double sum, double (*part)[32], int warp, int lane) {
   double s[S::warps];
@@ -95,51 +102,37 @@ static __device__ __forceinline__ double fold_leaf(double sum, double (*part)[32
   return fold_lanes<S::warps>(s);
 }
 
-/* The values of up to 32 blocks, as soon as they are published, as one: the sum by adjacency, or the largest. */
-template <bool sum>
-static __device__ __forceinline__ double gather(const gr_halves *of, int count, gr_tag tag, int lane) {
-  const gr_halves *at[1] = {of + lane};
-  bool wanted[1] = {lane < count};
-  double v[1];
-  gr_await(at, wanted, tag, sum ? -0.0 : -(double)INFINITY, v);
-#pragma unroll
-  for (int h = 1; h < 32; h *= 2) {
-    double other = __shfl_xor_sync(~0u, v[0], h);
-    v[0] = sum ? v[0] + other : larger(v[0], other);
-  }
-  return v[0];
-}
-
 /*
-** A block's value becomes that of all blocks of its row, who wait for each other. Blocks start in order and a row has
-** fewer of them than fit the device at once, so those that wait do not keep out those that they wait for.
+** From the value of each block of a row, v, that of the whole row, for every thread. The blocks wait for each other:
+** they start in order, and a row has fewer of them than fit the device at once, so those that wait do not keep out
+** those that they wait for.
 */
 template <bool sum>
-static __device__ __forceinline__ double of_row(const soft_job &q, double v, double *shared) {
+static __device__ __forceinline__ double fold_blocks(const softmax_args &q, double v, double *shared) {
   int lane = (int)(threadIdx.x & 31), warps = (int)(blockDim.x >> 5), units = (q.pieces + 31) >> 5;
   gr_halves *of = q.partials + (sum ? q.count * q.pieces : 0), *row = of + blockIdx.x / q.pieces * (int64_t)q.pieces;
   if (threadIdx.x == 0) gr_publish(of + blockIdx.x, v, q.tag);
   for (int u = (int)(threadIdx.x >> 5); u < units; u += warps) {
-    v = gather<sum>(row + u * 32, q.pieces - u * 32, q.tag, lane);
+    v = gather_blocks<sum>(row + u * 32, q.pieces - u * 32, q.tag, lane);
     if (lane == 0) shared[u] = v;
   }
   __syncthreads();
-  return across<sum>(shared, units);
+  return fold_warps<sum>(shared, units);
 }
 
-/* What has a row. */
-enum owner { OF_WARP, OF_BLOCK, OF_BLOCKS };
+/* Who has a row. */
+enum row_owner { OF_WARP, OF_BLOCK, OF_BLOCKS };
 
-/* Blocks of a multiprocessor, of which one of compute capability 7.5 has room for 1024 threads. */
+/* So many blocks on a multiprocessor, or fewer for compute capability 7.5, which has room for 1024 threads on each. */
 constexpr int blocks_fitting(int warps, int blocks) {
   return gr_arch == 750 && warps * 32 * blocks > 1024 ? 1024 / (warps * 32) : blocks;
 }
 
-/* A warp has a row of one leaf; or a block has a row, or one of q.pieces of it, of a power of two of leaves. */
-template <typename S, owner owns, int warps, int blocks>
+/* A warp has a row, of one leaf; or a block has a row; or a block has one of the q.pieces of a row, 2^k leaves long. */
+template <typename S, row_owner owns, int warps, int blocks>
 static __global__ void __launch_bounds__(warps * 32, blocks_fitting(warps, blocks))
-    softmax_rows(const __grid_constant__ soft_job q) {
-  using T = exact<S::dtype>;
+    softmax_rows(const __grid_constant__ softmax_args q) {
+  using T = computed<S::dtype>;
   __shared__ double part[S::warps > 1 ? warps : 1][32], sum_of[warps], pieces[owns == OF_BLOCKS ? 2 : 1][32];
   __shared__ T most_of[warps];
   int lane = (int)(threadIdx.x & 31), warp = (int)(threadIdx.x >> 5);
@@ -158,26 +151,28 @@ static __global__ void __launch_bounds__(warps * 32, blocks_fitting(warps, block
   if constexpr (owns != OF_WARP) {
     if (lane == 0) most_of[warp] = most;
     __syncthreads();
-    most = across<false>(most_of, (int)(blockDim.x >> 5));
+    most = fold_warps<false>(most_of, (int)(blockDim.x >> 5));
   }
-  if constexpr (owns == OF_BLOCKS) most = (T)of_row<false>(q, (double)most, pieces[0]);
+  if constexpr (owns == OF_BLOCKS) most = (T)fold_blocks<false>(q, (double)most, pieces[0]);
   double sum = fold_leaf<S>(mine.sum(most), part, warp, lane);
   if (owns != OF_WARP && leaves > 1) {
     if (lane == 0 && warp % S::warps == 0) sum_of[leaf] = sum;
     __syncthreads();
-    sum = across<true>(sum_of, leaves);
+    sum = fold_warps<true>(sum_of, leaves);
   }
-  if constexpr (owns == OF_BLOCKS) sum = of_row<true>(q, sum, pieces[1]);
+  if constexpr (owns == OF_BLOCKS) sum = fold_blocks<true>(q, sum, pieces[1]);
   mine.store(q.out + row * q.out_step + first * q.out_stride, q.out_stride, factor_of<S::dtype>(sum));
 }
 
 /* ---- launching ---- */
 
 /*
-** Leaves of a row that a block of so many warps has: all, or, of several blocks, as few as there are blocks for. 0:
-** there are not.
+** How many leaves of a row one block takes, if it has so many warps at most. All of them, if it can and rows are more
+** than half the multiprocessors. Else a few; fewer, while all blocks of all rows together are no more than the
+** multiprocessors; more, if a row had more blocks than there are multiprocessors, since these wait for each other.
+** 0: even the largest blocks would be too many to a row.
 */
-template <typename S> static int leaves_of_block(const soft_job &q, int warps, int sms) {
+template <typename S> static int leaves_of_block(const softmax_args &q, int warps, int sms) {
   auto pieces = [&](int leaves) { return (q.leaves - 1) / leaves + 1; };
   if (q.leaves * S::warps <= warps && (q.leaves == 1 || Tuning::softmax_row_share * q.count > sms))
     return (int)q.leaves;
@@ -187,23 +182,23 @@ template <typename S> static int leaves_of_block(const soft_job &q, int warps, i
   return pieces(leaves) <= sms && q.count * pieces(leaves) <= INT32_MAX ? leaves : 0;
 }
 
-/* Rows of a leaf at most, a warp each. */
-template <typename S, int threads> static cudaError_t start_warps(soft_job *q, const gr_cuda_run *run) {
+/* A warp to a row, of up to a leaf; threads: of a multiprocessor. */
+template <typename S, int threads> static cudaError_t start_warps(softmax_args *q, const gr_cuda_run *run) {
   constexpr int warps = Tuning::softmax_warp_rows;
   static_assert(S::warps == 1, "nobody shares the row");
   return start_blocks(q, (const void *)softmax_rows<S, OF_WARP, warps, threads / (warps * 32)>,
                       (q->count - 1) / warps + 1, warps, run);
 }
 
-/* Rows of so few leaves that a block of so many warps has one. */
-template <typename S, int warps, int blocks> static cudaError_t start_rows(soft_job *q, const gr_cuda_run *run) {
+/* A block to a row, which has as many warps as the row's leaves need. */
+template <typename S, int warps, int blocks> static cudaError_t start_rows(softmax_args *q, const gr_cuda_run *run) {
   q->pieces = 1;
   return start_blocks(q, (const void *)softmax_rows<S, OF_BLOCK, warps, blocks>, q->count, (int)q->leaves * S::warps,
                       run);
 }
 
-/* Rows that several blocks have. */
-template <typename S> static cudaError_t start_pieces(soft_job *q, int leaves, const gr_cuda_run *run) {
+/* Several blocks to a row. */
+template <typename S> static cudaError_t start_pieces(softmax_args *q, int leaves, const gr_cuda_run *run) {
   constexpr int warps = Tuning::softmax_wide_warps; /* at most */
   q->pieces = (int32_t)((q->leaves - 1) / leaves + 1);
   size_t halves = 2 * (size_t)(q->count * q->pieces) * sizeof(gr_halves);
@@ -215,10 +210,10 @@ template <typename S> static cudaError_t start_pieces(soft_job *q, int leaves, c
                       q->count * q->pieces, leaves * S::warps, run);
 }
 
-/* Dense rows of more than a row of lanes, enough of them that all multiprocessors have warps of many elements. */
-template <gr_dtype D> static cudaError_t start_wide(soft_job *q, int leaves, const gr_cuda_run *run) {
+/* Dense rows, so many of them that threads with many elements still keep all multiprocessors busy. */
+template <gr_dtype D> static cudaError_t start_wide(softmax_args *q, int leaves, const gr_cuda_run *run) {
   constexpr int rows = GR_LEAF_ROWS(gr_size<D>), warps = Tuning::softmax_wide_warps;
-  using Few = share<D, Tuning::softmax_few_rows, GR_LANES(gr_size<D>) / 32, true>;
+  using Few = leaf_share<D, Tuning::softmax_few_rows, GR_LANES(gr_size<D>) / 32, true>;
   using Half = wide<D, rows / 2>;
   using Whole = wide<D, rows>;
   if (q->n <= Few::rows * Few::lanes) return start_warps<Few, Tuning::softmax_threads<4 * Few::count>>(q, run);
@@ -232,8 +227,8 @@ template <gr_dtype D> static cudaError_t start_wide(soft_job *q, int leaves, con
   return start_rows<Whole, warps, Tuning::softmax_threads<4 * Whole::count> / (warps * 32)>(q, run);
 }
 
-/* Few rows, those of f64, and those of any stride; false if a row has more blocks than wait for each other. */
-template <gr_dtype D, bool dense> static bool start_thin(soft_job *q, const gr_cuda_run *run, cudaError_t *e) {
+/* Few rows, f64 and any stride. False: a row would have more blocks than may wait for each other. */
+template <gr_dtype D, bool dense> static bool start_thin(softmax_args *q, const gr_cuda_run *run, cudaError_t *e) {
   using T = thin<D, dense>;
   constexpr int warps = Tuning::softmax_warps;
   int leaves = leaves_of_block<T>(*q, warps, run->chip->sms);
@@ -242,11 +237,11 @@ template <gr_dtype D, bool dense> static bool start_thin(soft_job *q, const gr_c
   return leaves != 0;
 }
 
-/* Rows that registers of as many blocks as run at once hold; false if these do not. */
-template <gr_dtype D> static bool start_held(soft_job *q, const gr_cuda_run *run, cudaError_t *e) {
+/* Whether registers hold the rows until their sums are known; if so, the launch is under way, and *e is its error. */
+template <gr_dtype D> static bool start_in_registers(softmax_args *q, const gr_cuda_run *run, cudaError_t *e) {
   if constexpr (D == GR_F64) {
-    using Few = share<D, Tuning::softmax_few_rows, Tuning::softmax_f64_each, true>;
-    using Leaf = share<D, GR_LEAF_ROWS(8), Tuning::softmax_f64_each, true>;
+    using Few = leaf_share<D, Tuning::softmax_few_rows, Tuning::softmax_f64_each, true>;
+    using Leaf = leaf_share<D, GR_LEAF_ROWS(8), Tuning::softmax_f64_each, true>;
     if (!is_dense<D>(*q)) return start_thin<D, false>(q, run, e);
     if (q->n <= Few::rows * Few::lanes) return *e = start_warps<Few, Tuning::softmax_f64_threads>(q, run), true;
     if (q->n <= Leaf::leaf && q->count >= run->chip->sms * Tuning::softmax_full_warps)

@@ -24,7 +24,7 @@ constexpr bool gr_has_cols_sum = R::lanes && (R::red == GR_RED_SUM || R::red == 
 template <class R>
 constexpr int gr_cols_sum_levels = gr_cols_sum_levels_for(gr_size<R::dtype>);
 
-/* A word that is read once: the first cache is for the vector. */
+/* Loads a word that is read once, past the first cache, which is for the vector. */
 __device__ __forceinline__ gr_words<4> gr_load_once(const char *p) {
   gr_words<4> w;
   asm("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
@@ -39,7 +39,7 @@ __device__ __forceinline__ const char *gr_row_at(const char *p, int row, int ste
   return p;
 }
 
-/* This lane's columns where they begin `shift` bytes into the word it has read. */
+/* Makes this lane's columns, which begin `shift` bytes into the word it has read, with what the next lane has read. */
 __device__ __forceinline__ void gr_shift_from_next(gr_words<4> &x, int shift) {
   gr_words<4> next;
 #pragma unroll
@@ -47,7 +47,7 @@ __device__ __forceinline__ void gr_shift_from_next(gr_words<4> &x, int shift) {
   x = gr_realign_words<4>(x, next, shift);
 }
 
-/* What is there of rows that are not: beside the factor -0 a zero, else -0, so that nothing is added. */
+/* The word of a row that is not there: zeros where its factor is -0, else -0, so that nothing is added. */
 template <class R>
 __device__ __forceinline__ gr_words<4> gr_no_word() {
   constexpr uint32_t top = R::inputs == 2 ? 0 : gr_size<R::dtype> == 2 ? 0x80008000u : 0x80000000u;
@@ -87,7 +87,7 @@ struct gr_factor<D, true> {
   __device__ __forceinline__ gr_type<D> of(bool second) const { return {(uint16_t)(second ? u >> 16 : u)}; }
 };
 
-/* A lane between flights, in the place of its state: of 16-bit floats its bits, since conversions take long. */
+/* A lane between flights, kept as a double: of 16-bit floats as the bits of its f32, since conversions take long. */
 template <class R>
 __device__ __forceinline__ double gr_keep_lane(const typename R::Lane &l) {
   if constexpr (gr_size<R::dtype> == 2) return __hiloint2double(0, __float_as_int(l.s));

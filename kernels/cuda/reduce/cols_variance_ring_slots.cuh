@@ -54,7 +54,8 @@ struct gr_variance_thread {
   using S = gr_variance_shape<size>;
   int w, lane, top, wide;
   int full, last, last_rows; /* whole leaves; of the next one: rows of this lane, and all */
-  /* f32: neighbours in a quarter of a warp differ in what decides the half of a swizzled row. Its own inverse. */
+  /* Of 4-byte elements the bits of top are reversed, so that neighbouring threads of a quarter warp read different
+     halves of a swizzled row. It is its own inverse. */
   static __device__ __forceinline__ constexpr int turned(int top) {
     return size == 4 ? (top & 1) << 2 | (top & 2) | top >> 2 : top;
   }

@@ -52,7 +52,7 @@ struct Row {
   bool (*accepts)(const Plan &, const gr_cuda_chip &);
   void (*plan)(Plan &, const gr_reduce_tuning &, const gr_cuda_chip &);
 };
-const Row rows[] = {
+constexpr Row rows[] = {
     {GR_KERNEL_leaves, "segments", accepts_segments, plan_segments},
     {GR_KERNEL_rows_by_vector, "rows of a leaf or more by one vector, odd ones of 640 bytes or more",
      accepts_rows_by_vector, plan_rows_by_vector},
@@ -69,6 +69,14 @@ const Row rows[] = {
     {GR_KERNEL_cols_unordered, "other columns, where no order matters", accepts_cols_unordered, plan_cols_unordered},
     {GR_KERNEL_leaves, "everything else: flat vectors, long rows, strides", accepts_all, plan_leaves},
 };
+constexpr bool has_row(int kernel) {
+  for (const Row &r : rows)
+    if (r.kernel == kernel) return true;
+  return false;
+}
+#define GR_X(name, scope) static_assert(has_row(GR_KERNEL_##name), "gr_reduce_" #name " has no row: nothing takes it");
+GR_REDUCE_KERNELS(GR_X)
+#undef GR_X
 const Row *const last_row = rows + sizeof rows / sizeof *rows - 1;
 
 const Row *row_of(const Plan &p, const gr_cuda_chip &chip) {
@@ -294,8 +302,11 @@ static const char *const kernel_names[] = {
 };
 
 extern "C" void gr_cuda_explain(const gr_reduce_job *job, const gr_cuda_chip *chip, int to_host, gr_explained *e) {
-  static const char *const combines[] = {"the last block to arrive", "block 0 polls published partials",
-                                         "the host folds nodes", "the host folds leaves"}; /* by gr_combine_mode */
+  static const char *const combines[] = {
+#define GR_X(id, text) text,
+      GR_COMBINE_MODES(GR_X)
+#undef GR_X
+  };
   Plan p = plan(*job, *chip, false, false, to_host);
   bool parts = p.args.nodes > 1 || p.states > 1;
   *e = {kernel_names[p.row->kernel], p.row->serves, parts ? combines[p.args.combine] : NULL, NULL,

@@ -56,8 +56,9 @@ __host__ __device__ constexpr bool gr_ordered_left_out(gr_reducer red, int major
 }
 
 /*
-** One for each reducer, in the file of its like (instances_*.cu): no kernels where it is not defined for the dtype.
-** Hidden, so that the linker misses one that is nowhere; else only loading the module would.
+** The entry of each reducer for a dtype, in the file of its like (instances_*.cu): without kernels where it is not
+** defined for the dtype. They are hidden, so that one that is nowhere is an error of the linker, not of whoever loads
+** the module.
 */
 #define GR_X(id, inputs, f, i) __attribute__((visibility("hidden"))) gr_reduce_entry gr_entry_##id(gr_dtype);
 GR_REDUCERS(GR_X)

@@ -1,5 +1,5 @@
 /*
-** What every instances_*.cu includes: it turns a reducer and a dtype into the launch of its kernels.
+** What every instances_*.cu includes: all kernels, and from them the entries of reducers and dtypes (reduce/entry.cuh).
 */
 #ifndef GR_CUDA_REDUCE_INSTANCES_CUH
 #define GR_CUDA_REDUCE_INSTANCES_CUH
@@ -26,19 +26,19 @@ template <class R>
 constexpr bool gr_has_cols_unordered = !R::lanes;
 
 #define GR_X(name, scope)                                                                          \
-  template <class R, gr_scope all>                                                                 \
+  template <class R, gr_scope has>                                                                 \
   static const void *gr_##name##_kernel() {                                                        \
-    if constexpr (all >= scope && gr_has_##name<R>) return (const void *)gr_reduce_##name<R>; \
+    if constexpr (has >= scope && gr_has_##name<R>) return (const void *)gr_reduce_##name<R>; \
     else return NULL;                                                                              \
   }
 GR_REDUCE_KERNELS(GR_X)
 #undef GR_X
 
-/* Whole at once: to clear it first would take longer than all else of a plan. */
-template <class R, gr_scope all>
+/* Every field is set, since to clear the entry first would take longer than all else of a plan. */
+template <class R, gr_scope has>
 static gr_reduce_entry gr_entry_within() {
   gr_reduce_entry e;
-#define GR_X(name, scope) e.kernel[GR_KERNEL_##name] = gr_##name##_kernel<R, all>();
+#define GR_X(name, scope) e.kernel[GR_KERNEL_##name] = gr_##name##_kernel<R, has>();
   GR_REDUCE_KERNELS(GR_X)
 #undef GR_X
   e.fields = R::fields;
@@ -47,12 +47,12 @@ static gr_reduce_entry gr_entry_within() {
   e.stage_words = gr_staged_words<R>;
   e.columns = e.lanes = e.leaf = e.warps = e.cols_sum_levels = 0;
   e.ring_bytes = 0;
-  if constexpr (all > GR_FLAT && R::lanes) {
+  if constexpr (has > GR_FLAT && R::lanes) {
     e.columns = gr_ordered_each<R>;
     e.lanes = gr_ordered_lanes<R>;
     e.leaf = gr_ordered_leaf<R>;
     e.warps = gr_ordered_warps<R>;
-  } else if constexpr (all > GR_FLAT) {
+  } else if constexpr (has > GR_FLAT) {
     e.columns = gr_strip_columns<R>;
     e.leaf = R::leaves ? GR_LEAF(gr_size<R::dtype>) : 0;
     e.warps = gr_strip_warps;

@@ -139,7 +139,7 @@ __device__ __forceinline__ gr_acc gr_variance_of_words(uint4 (&w)[rows], const c
   return acc;
 }
 
-/* One vector and this warp's leaves of it: from `at` on, 2^q.warps apart, until `stop`. */
+/* One vector and this warp's leaves of it: from `at` on, 2^q.warps_log2 apart, until `stop`. */
 struct gr_task {
   const char *a, *b;
   int64_t n;
@@ -158,36 +158,36 @@ __device__ __forceinline__ gr_acc gr_read_leaves(const gr_reduce_args &q, const 
   if constexpr (gr_ends_in_rows<R>) {
     gr_formula_hold<gr_rows_ahead<R>>();
 #pragma unroll 1
-    for (; at < t.stop; i++, at += 1 << q.warps) {
+    for (; at < t.stop; i++, at += 1 << q.warps_log2) {
       if (R::leaves) kept = gr_start_lanes<R>();
       gr_read_formula_leaf<R>(kept, (int64_t)at * leaf, t.n, lane, q.context);
       if constexpr (R::leaves) mine = gr_select<R>(lane == i, gr_fold_lanes<R>(kept.l, q.context, 32, lane), mine);
     }
   } else if constexpr (apart) {
 #pragma unroll 1
-    for (; at < stop; at += 1 << q.warps) {
+    for (; at < stop; at += 1 << q.warps_log2) {
       int64_t k = (int64_t)at * leaf;
       gr_read_whole<R, gr_batch<R>>(kept, t.a + k * size, t.b + k * size, k, lane, q.context, t.node);
     }
   } else if constexpr (R::variance && !R::exact) {
     constexpr int rows = GR_LEAF_ROWS(size);
     constexpr bool ahead = gr_arch >= 900 && !R::formula; /* earlier, that of f16 would spill */
-    int64_t step = (int64_t)(leaf * size) << q.warps;
+    int64_t step = (int64_t)(leaf * size) << q.warps_log2;
     const char *p = t.a + (int64_t)at * leaf * size;
     const char *words = p - ((uintptr_t)p & 15) + lane * 16;
     uint4 w[rows];
     if (ahead && at < stop) gr_bring_rows<R, rows>(w, w, words, nullptr);
 #pragma unroll 1
-    for (; at < stop; i++, at += 1 << q.warps, p += step) {
+    for (; at < stop; i++, at += 1 << q.warps_log2, p += step) {
       if (!ahead) gr_bring_rows<R, rows>(w, w, words, nullptr);
       words += step;
-      const char *next = ahead && at + (1 << q.warps) < stop ? words : nullptr;
+      const char *next = ahead && at + (1 << q.warps_log2) < stop ? words : nullptr;
       gr_acc acc = gr_variance_of_words<R>(w, p, next, q.strided, lane, q.context);
       mine = gr_select<R>(lane == i, acc, mine);
     }
   }
 #pragma unroll 1
-  for (; !gr_ends_in_rows<R> && at < t.stop; i++, at += 1 << q.warps) {
+  for (; !gr_ends_in_rows<R> && at < t.stop; i++, at += 1 << q.warps_log2) {
     int64_t k = (int64_t)at * leaf;
     bool whole = at < t.whole;
     gr_acc acc;

@@ -1,6 +1,4 @@
-/*
-** The main kernel: one warp reads a leaf (reduce/leaf_states.cuh). For flat arrays, long rows and any stride.
-*/
+/* The main kernel: one warp reads a leaf (reduce/leaf_states.cuh). For flat arrays, long rows and any stride. */
 #ifndef GR_CUDA_REDUCE_LEAVES_CUH
 #define GR_CUDA_REDUCE_LEAVES_CUH
 
@@ -100,12 +98,12 @@ static __device__ __forceinline__ gr_which gr_which_of(const gr_reduce_args &q, 
     v = blockIdx.x / (unsigned)q.nodes;
     node = blockIdx.x - v * (unsigned)q.nodes;
   }
-  return {(int64_t)v * (blockDim.x >> 5 >> q.warps) + (warp >> q.warps), node};
+  return {(int64_t)v * (blockDim.x >> 5 >> q.warps_log2) + (warp >> q.warps_log2), node};
 }
 
 /*
-** A block holds nodes of 2^q.warps warps, side by side; if a vector has several nodes, exactly one.
-** passes <= 32 and 2^warps * passes <= 256.
+** A block holds nodes of 2^q.warps_log2 warps, side by side; if a vector has several nodes, exactly one.
+** passes <= 32 and 2^warps_log2 * passes <= 256.
 */
 template <class R>
 __global__ void GR_LEAVES_BOUNDS(R) gr_reduce_leaves(const __grid_constant__ gr_reduce_args q) {
@@ -113,11 +111,11 @@ __global__ void GR_LEAVES_BOUNDS(R) gr_reduce_leaves(const __grid_constant__ gr_
   constexpr int size = gr_size<R::dtype>, leaf = GR_LEAF(size);
   int lane = threadIdx.x & 31, warp = gr_warp_index(), sub = warp;
   unsigned node = blockIdx.x;
-  gr_task t = {(const char *)q.a, (const char *)q.b, q.n, 0, 0, 0, warp >> q.warps};
+  gr_task t = {(const char *)q.a, (const char *)q.b, q.n, 0, 0, 0, warp >> q.warps_log2};
   if (!gr_is_flat<R>(q)) {
     if (!q.inputs_stable) gr_await_earlier(); /* positions of segments */
     gr_which w = gr_which_of(q, warp);
-    sub = warp & ((1 << q.warps) - 1);
+    sub = warp & ((1 << q.warps_log2) - 1);
     node = w.node;
     t.n = 0;
     if (w.v < q.job.count && q.arrays) { /* asks for few lines of arguments */
@@ -127,8 +125,8 @@ __global__ void GR_LEAVES_BOUNDS(R) gr_reduce_leaves(const __grid_constant__ gr_
       t = {t.a + s.from * q.job.a.step, t.b + s.from * q.job.b.step, s.n <= q.job.n ? s.n : 0, 0, 0, 0, t.node};
     }
   }
-  t.at = ((int)node * q.passes << q.warps) + sub;
-  t.stop = min((int)((t.n + leaf - 1) / leaf), t.at + (q.passes << q.warps));
+  t.at = ((int)node * q.passes << q.warps_log2) + sub;
+  t.stop = min((int)((t.n + leaf - 1) / leaf), t.at + (q.passes << q.warps_log2));
   t.whole = q.strided ? 0 : (int)(t.n / leaf);
   if (!R::formula && q.ahead) {
     int64_t from = (int64_t)t.at * leaf * size, left = t.n * size - from;
@@ -151,19 +149,19 @@ __global__ void GR_LEAVES_BOUNDS(R) gr_reduce_leaves(const __grid_constant__ gr_
   /* a leaf a warp; counted anew, since t would take registers while rows are read */
   if (q.combine == GR_COMBINE_LEAVES_ON_HOST) {
     if (q.inputs_stable) gr_await_earlier();
-    int64_t v = gr_is_flat<R>(q) ? 0 : gr_which_of(q, warp).v, at = ((int64_t)node << q.warps) + sub;
+    int64_t v = gr_is_flat<R>(q) ? 0 : gr_which_of(q, warp).v, at = ((int64_t)node << q.warps_log2) + sub;
     const bool there = gr_is_flat<R>(q) || v < q.job.count;
     if (lane == 0 && at < q.leaves && there) gr_mailbox_put_state<R>(q, v * q.leaves + at, acc);
     return;
   }
   int passes = R::leaves ? q.passes : 1;
-  if (q.warps == 0) {
+  if (q.warps_log2 == 0) {
     if (R::leaves && !R::number && passes > 1) acc = gr_fold_adjacent<R>(acc, 32); /* a number has one leaf then */
   } else {
     int64_t *mine = value + (warp - sub) * passes;
-    if (lane < passes) gr_put<R>(mine + (lane << q.warps) + sub, 512, acc);
+    if (lane < passes) gr_put<R>(mine + (lane << q.warps_log2) + sub, 512, acc);
     __syncthreads();
-    if (sub == 0) acc = gr_fold_256<R>(mine, 512, passes << q.warps, lane);
+    if (sub == 0) acc = gr_fold_256<R>(mine, 512, passes << q.warps_log2, lane);
   }
   if (q.inputs_stable) gr_await_earlier(); /* from here on something is written */
   gr_which w = {0, node};

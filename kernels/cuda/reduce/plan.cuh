@@ -73,9 +73,9 @@ bool aligned(const gr_vec &v, int64_t step) { return ((uintptr_t)v.data | (uintp
 /* Counters to combine the nodes of a vector as Team does at once, or more if there are not enough counters. */
 template <class Team = gr_team_of_block>
 void plan_nodes(gr_reduce_args &q) {
-  for (q.radix = Team::batch_log2;; q.radix += Team::batch_log2) {
+  for (q.radix_log2 = Team::batch_log2;; q.radix_log2 += Team::batch_log2) {
     q.counters = 0;
-    for (int64_t k = q.nodes; k > 1;) k = ((k - 1) >> q.radix) + 1, q.counters += (int)k;
+    for (int64_t k = q.nodes; k > 1;) k = ((k - 1) >> q.radix_log2) + 1, q.counters += (int)k;
     if (q.counters <= gr_counters) return;
   }
 }
@@ -99,7 +99,7 @@ void plan_leaves(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip &chip) {
     int64_t blocks = ceil_div(leaves, warps * passes);
     if (!p.args.inputs_stable && passes > 1 && blocks * Shares::bit.in > slots * Shares::bit.of &&
         blocks < slots * Shares::bit_waves)
-      passes /= 2; /* one wave and a bit: rather several */
+      passes /= 2; /* little more than one wave of blocks: several waves of smaller ones end sooner */
     block = warps;
   } else {
     int64_t in_all = sms * (int64_t)(p.reducer == GR_RED_VARIANCE ? t.leaves.variance_warps : t.leaves.row_warps);
@@ -107,14 +107,14 @@ void plan_leaves(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip &chip) {
     int64_t most = power_of_two(leaves) < block ? power_of_two(leaves) : block;
     warps = clamp(power_of_two(wanted), clamp(power_of_two(ceil_div(leaves, t.leaves.most_passes)), 1, most), most);
     passes = power_of_two(ceil_div(leaves, warps));
-    if (wanted > warps) { /* several blocks to a vector: one wave of them, if their parts are alike */
+    if (wanted > warps) { /* several blocks to a vector: one wave of them, if their parts are of nearly the same size */
       int64_t all = ceil_div(leaves * j.count, warps * slots_of(p, t, sms));
       passes = clamp(power_of_two(all), 1, power_of_two(ceil_div(leaves, warps)));
       auto alike = [&] {
         return ceil_div(leaves, warps * passes) * warps * passes * Shares::alike.in <= leaves * Shares::alike.of;
       };
       while (passes > 1 && !alike()) passes /= 2;
-      if (!alike() && leaves <= gr_leaves_warps) warps = power_of_two(leaves); /* never: one block then */
+      if (!alike() && leaves <= gr_leaves_warps) warps = power_of_two(leaves); /* they never are: one block a vector */
     }
   }
   passes = clamp(passes, 1, t.leaves.most_passes);
@@ -127,7 +127,7 @@ void plan_leaves(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip &chip) {
   }
   if (p.args.nodes > 1) block = warps;
   else if (j.count > 1) block = clamp(t.leaves.vector_warps, warps, gr_leaves_warps);
-  p.args.warps = (short)log2_of(warps);
+  p.args.warps_log2 = (short)log2_of(warps);
   p.args.passes = (short)passes;
   p.launch.threads = (unsigned)(block * 32);
   p.per_block = p.args.nodes > 1 ? 1 : block / warps;
@@ -154,7 +154,7 @@ void plan_segments(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip &chip)
   if (!j.chosen)
     while (warps * passes < leaves) warps *= 2;
   p.args.nodes = j.chosen ? (int)ceil_div(leaves, warps * passes) : 1;
-  p.args.warps = (short)log2_of(warps);
+  p.args.warps_log2 = (short)log2_of(warps);
   p.args.passes = (short)passes;
   p.launch.threads = (unsigned)((p.args.nodes > 1 ? warps : clamp(t.leaves.vector_warps, warps, gr_leaves_warps)) * 32);
   p.per_block = p.args.nodes > 1 ? 1 : p.launch.threads / 32 / warps;
@@ -197,7 +197,7 @@ void plan_rows_by_element(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip
       clamp(rows, 1, clamp(ceil_div(j.count, (int64_t)chip.sms * t.rows_by_element.warps), tiny ? 32 : 1, INT32_MAX));
   if (tiny && rows > 32) rows = rows / 32 * 32;
   if (j.count <= t.rows_by_element.few_rows) warps = 1;
-  /* Few lanes to a thread, or 8 in groups of threads that share a warp, or the whole warp. */
+  /* A row has one thread; or so many threads of a warp that each has 8 lanes; or the whole warp. */
   how.row_threads_log2 = tiny ? 0
                          : j.n <= gr_by_element_shared && j.n <= GR_LANES(gr_size_of(j.dtype))
                              ? log2_of(power_of_two(j.n) / 8)

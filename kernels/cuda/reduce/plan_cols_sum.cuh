@@ -1,4 +1,6 @@
-/* How sums of columns, and columns by one vector, are spread over the chip: see gr_reduce_cols_sum. */
+/*
+** How columns that are added up, or by one vector, are spread over the chip: gr_reduce_cols_flat, gr_reduce_cols_sum.
+*/
 #ifndef GR_CUDA_REDUCE_PLAN_COLS_SUM_CUH
 #define GR_CUDA_REDUCE_PLAN_COLS_SUM_CUH
 
@@ -46,12 +48,13 @@ void plan_cols_flat(Plan &p, const gr_reduce_tuning &, const gr_cuda_chip &chip)
   p.blocks_per_group = q.nodes;
 }
 
-/* Logarithms: words side by side, lanes of the tree that there are, elements of a lane, and how often 8 words are
-   taken. */
-struct Logs {
-  int pair, wide, lanes, each, turns;
+/* How gr_reduce_cols_sum looks at columns, whatever the chip is. */
+struct SumShape {
+  int pair; /* rows go two to a word: 1, else 0 */
+  /* Logarithms of: words side by side, lanes of the tree that there are, elements of a lane, turns of 8 words. */
+  int wide, lanes, each, turns;
   bool loose; /* rows begin anywhere in a word: a lane more than a strip has words */
-  explicit Logs(const gr_reduce_job &j) {
+  explicit SumShape(const gr_reduce_job &j) {
     int64_t size = gr_size_of(j.dtype), most, n;
     pair = in_pairs(j);
     loose = !aligned(j.a, j.a.stride << pair);
@@ -64,7 +67,7 @@ struct Logs {
 };
 
 /* Percent of what lanes read that is columns, where rows begin anywhere in a word. */
-int64_t good_share(const gr_reduce_job &j, const Logs &w) {
+int64_t good_share(const gr_reduce_job &j, const SumShape &w) {
   int64_t row = j.count * gr_size_of(j.dtype), lanes = (int64_t)1 << w.wide;
   return row * 100 / (ceil_div(ceil_div(row, 16), lanes - 1) * lanes * 16);
 }
@@ -73,7 +76,7 @@ bool accepts_cols_sum(const Plan &p, const gr_cuda_chip &chip) {
   const gr_reduce_job &j = p.args.job;
   if (!are_columns(p)) return false;
   auto fits = [](int64_t stride) { return stride >= INT32_MIN / 2 && stride <= INT32_MAX / 2; };
-  Logs w(j);
+  SumShape w(j);
   if (w.loose && (w.pair || w.wide == 0 || good_share(j, w) < gr_reduce_tuning_for(chip).cols_sum.least_share))
     return false;
   return (p.inputs == 1 || shared_b(j)) && fits(j.a.stride) && fits(j.b.stride) &&
@@ -84,7 +87,7 @@ void plan_cols_sum(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip &chip)
   gr_reduce_job &j = p.args.job;
   gr_reduce_args &q = p.args;
   gr_cols_sum_args &how = q.cols_sum;
-  Logs w(j);
+  SumShape w(j);
   int64_t size = gr_size_of(j.dtype), columns = 16 / size, wanted = (int64_t)chip.sms * t.cols_sum.warps;
   int64_t least = (int64_t)chip.sms * t.cols_sum.least_warps;
   int64_t words = ceil_div(j.count * size, 16);

@@ -11,16 +11,16 @@
 #include "kernels/cuda/grid/combine.cuh"
 #include "kernels/cuda/reduce/leaves.cuh"
 
-/* Of floats whose leaf is 8 words a lane. */
+/* Dots of floats whose leaf is 8 words a lane. */
 template <class R>
 constexpr bool gr_has_rows_by_vector = R::red == GR_RED_DOT && gr_floating<R::dtype> && gr_size<R::dtype> >= 4;
 
-/* Beside zeros these add nothing, whatever the sign of what is there. */
+/* A word of -0, whose product with the zeros of absent elements adds nothing to any sum. */
 template <int size>
 constexpr gr_words<4> gr_minus_zeros = {
     {size == 8 ? 0 : 0x80000000u, 0x80000000u, size == 8 ? 0 : 0x80000000u, 0x80000000u}};
 
-/* Element products of one word. */
+/* Adds the products of two words' elements. */
 template <class R>
 __device__ __forceinline__ void gr_add_products(typename R::Lane (&l)[gr_lanes_of<R>], const uint4 &x, const uint4 &y) {
   const gr_context unused = {1.0, 1.0, 0};
@@ -61,7 +61,7 @@ __device__ __forceinline__ void gr_fold_rows(gr_acc (&v)[N], int threads, int la
   }
 }
 
-/* Of a warp's rows: two are on their way, and a word more, since what is loose ends in one. */
+/* A warp's stage: two rows on their way, and one more word of each, in which a loose row ends. */
 template <class R>
 using gr_by_vector_stage = uint4[2][GR_LEAF_ROWS(gr_size<R::dtype>) * 32 + 1];
 

@@ -6,10 +6,11 @@
 #include "kernels/cuda/reduce/rows_by_vector.cuh"
 #include "kernels/cuda/reduce/tuning.h"
 
-/* What comes in any order, of what is asked of many rows (products are not). */
+/* Reducers without an order inside leaves, so that words of a row may come as they lie. Not products, which are seldom
+   asked of many rows. */
 template <class R>
 constexpr bool gr_by_words_alone = !R::lanes && R::inputs == 1 && R::kind != GR_ACC_POSITION && R::red != GR_RED_PROD;
-/* And sums of floats, variances, and dots with one vector. */
+/* Those, sums of floats, variances, and dots with one vector. */
 template <class R>
 constexpr bool gr_has_rows_staged = gr_by_words_alone<R> ||
                               (R::lanes && (R::red == GR_RED_SUM || R::variance || gr_has_rows_by_vector<R>));

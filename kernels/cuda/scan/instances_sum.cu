@@ -8,8 +8,10 @@ cudaError_t gr_scan_floats(gr_dtype t, int multiplies, const gr_scan *q, const g
   });
 }
 
+static_assert(GR_DTYPE_COUNT - GR_FLOAT_COUNT == 7, "an integer without scans");
+
 cudaError_t gr_scan_integers(gr_dtype t, int multiplies, const gr_scan *q, const gr_scan_place &at) {
-  return gr_for_dtype<GR_U8, GR_U16, GR_U32, GR_I64>(gr_scan_pattern(t), [&](auto d) {
+  return gr_for_dtype<GR_U8, GR_U16, GR_U32, GR_I64>(gr_scan_serving(t), [&](auto d) {
     constexpr gr_dtype D = decltype(d)::value;
     return multiplies ? gr_scan_start<gr_scan_integer<D, true>>(*q, at)
                       : gr_scan_start<gr_scan_integer<D, false>>(*q, at);

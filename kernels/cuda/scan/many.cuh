@@ -58,8 +58,9 @@ static __global__ void __launch_bounds__(Tuning::writers * 32, Tuning::short_blo
   const char *a = q.a + vector * q.a_step;
   char *out = q.out + vector * q.out_step;
   const int64_t left = mine < here ? q.n - at : 0;
-  const bool down_in = gr_scan_down(q.a_step, q.a_stride), down_out = gr_scan_down(q.out_step, q.out_stride);
-  gr_scan_walk walk = GR_SCAN_SINGLY;
+  const bool down_in = gr_scan_are_columns(q.a_step, q.a_stride);
+  const bool down_out = gr_scan_are_columns(q.out_step, q.out_stride);
+  gr_scan_layout lie = GR_SCAN_SINGLY;
   char *in = s.rows[warp][0];
   Value v[2][S::count], row[2], above[2], r[1];
   gr_before_reading(q.inputs_stable);
@@ -71,16 +72,16 @@ static __global__ void __launch_bounds__(Tuning::writers * 32, Tuning::short_blo
     });
   } else if (left > 0) {
     a += mine * q.a_step + at * q.a_stride;
-    walk = gr_scan_walk_of<In>(a, q.a_stride);
-    if (gr_scan_whole(walk, left, rows)) gr_scan_ask<In, each, rows>(in, a, walk, lane);
-    else gr_scan_gather<In, each, rows>(in, a, q.a_stride, left, walk, lane);
+    lie = gr_scan_layout_of<In>(a, q.a_stride);
+    if (gr_scan_whole(lie, left, rows)) gr_scan_ask<In, each, rows>(in, a, lie, lane);
+    else gr_scan_gather<In, each, rows>(in, a, q.a_stride, left, lie, lane);
   }
   gr_copies_wait();
   __syncthreads();
   gr_after_reading(q.inputs_stable);
 #pragma unroll
   for (int k = 0; k < 2; k++) {
-    gr_scan_take<S>(v[k], in + k * Shape::In::bytes, walk == GR_SCAN_BACKWARD, q.flip, lane);
+    gr_scan_take<S>(v[k], in + k * Shape::In::bytes, lie == GR_SCAN_BACKWARD, q.flip, lane);
     gr_scan_own<S>(v[k]);
     row[k] = S::fold(v[k][S::count - 1]);
   }
@@ -117,12 +118,12 @@ static __global__ void __launch_bounds__(Tuning::writers * 32, Tuning::short_blo
   }
   __syncwarp();
   out += mine * q.out_step + at * q.out_stride;
-  walk = gr_scan_walk_of<Out>(out, q.out_stride);
-  bool whole = gr_scan_whole(walk, left, rows);
+  lie = gr_scan_layout_of<Out>(out, q.out_stride);
+  bool whole = gr_scan_whole(lie, left, rows);
 #pragma unroll 1
   for (int k = 0; k < 2; k++)
     gr_scan_write<Out, each>(s.rows[warp][k], out + k * Shape::row * q.out_stride, q.out_stride, whole,
-                             left - k * Shape::row, walk, lane);
+                             left - k * Shape::row, lie, lane);
 }
 
 #endif

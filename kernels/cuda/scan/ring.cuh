@@ -40,11 +40,11 @@ template <class T> static __device__ __forceinline__ T gr_scan_share(const T &x,
 ** too much of that is not wanted (sums of every other f16 222 -> 166 us, u8 247 -> 187).
 */
 template <class S>
-static __device__ __forceinline__ void gr_scan_announce(const gr_scan &q, int64_t at, gr_scan_walk walk, int lane) {
+static __device__ __forceinline__ void gr_scan_announce(const gr_scan &q, int64_t at, gr_scan_layout lie, int lane) {
   constexpr int count = gr_scan_shape<S>::tile, most = Tuning::announced_bytes;
   if constexpr (sizeof(typename S::In) < 4 && 2 * count * (int)sizeof(typename S::In) <= most) {
     int64_t step = q.a_stride < 0 ? -q.a_stride : q.a_stride;
-    if (walk != GR_SCAN_SINGLY || step > most / count) return;
+    if (lie != GR_SCAN_SINGLY || step > most / count) return;
     int last = (int)(q.n - at < count ? q.n - at : count) - 1, bytes = last * (int)step;
     const char *p = q.a + at * q.a_stride - (q.a_stride < 0 ? bytes : 0);
 #pragma unroll 1
@@ -58,7 +58,7 @@ static __device__ __forceinline__ void gr_scan_load(const gr_scan &q, gr_scan_ri
   using In = typename S::In;
   using Shape = gr_scan_shape<S>;
   gr_scan_ring<S> behind = ring;
-  gr_scan_walk walk = gr_scan_walk_of<In>(q.a, q.a_stride);
+  gr_scan_layout lie = gr_scan_layout_of<In>(q.a, q.a_stride);
   int ahead = q.slots < Tuning::ring_ahead ? q.slots : Tuning::ring_ahead;
   for (unsigned tile = 0; tile < q.tiles; ring.step()) {
     gr_scan_slot<S> &slot = ring.slot();
@@ -74,13 +74,13 @@ static __device__ __forceinline__ void gr_scan_load(const gr_scan &q, gr_scan_ri
     int64_t at = (int64_t)tile * Shape::tile;
     if constexpr (S::formula) {
       if (tile < q.tiles) gr_scan_announce_formula<In, Shape::tile>(at, q.n - at, lane);
-    } else if (gr_scan_whole(walk, q.n - at, Shape::tile))
-      gr_scan_ask<In, Shape::each, Shape::tile>(ring.row(0), q.a + at * q.a_stride, walk, lane);
-    else if (gr_scan_alone<In>(walk) && tile < q.tiles)
-      gr_scan_gather<In, Shape::each, Shape::tile>(ring.row(0), q.a + at * q.a_stride, q.a_stride, q.n - at, walk,
+    } else if (gr_scan_whole(lie, q.n - at, Shape::tile))
+      gr_scan_ask<In, Shape::each, Shape::tile>(ring.row(0), q.a + at * q.a_stride, lie, lane);
+    else if (gr_scan_alone<In>(lie) && tile < q.tiles)
+      gr_scan_gather<In, Shape::each, Shape::tile>(ring.row(0), q.a + at * q.a_stride, q.a_stride, q.n - at, lie,
                                                    lane);
     else if (tile < q.tiles)
-      gr_scan_announce<S>(q, at, walk, lane);
+      gr_scan_announce<S>(q, at, lie, lane);
     slot.loaded.arrive_fetched();
     slot.loaded.arrive();
   }
@@ -94,7 +94,7 @@ static __device__ __forceinline__ void gr_scan_add(const gr_scan &q, gr_scan_rin
   using In = typename S::In;
   using Shape = gr_scan_shape<S>;
   constexpr int each = GR_SCAN_ROWS / Tuning::ring_adders;
-  gr_scan_walk walk = gr_scan_walk_of<In>(q.a, q.a_stride);
+  gr_scan_layout lie = gr_scan_layout_of<In>(q.a, q.a_stride);
   for (;; ring.step()) {
     gr_scan_slot<S> &slot = ring.slot();
     typename S::Value w[each];
@@ -106,17 +106,17 @@ static __device__ __forceinline__ void gr_scan_add(const gr_scan &q, gr_scan_rin
         at += warp * each * Shape::row;
         gr_scan_make<In, Shape::each, each * Shape::row>(ring.row(warp * each), at, q.n - at, lane);
         __syncwarp();
-      } else if (!gr_scan_alone<In>(walk) && !gr_scan_whole(walk, q.n - at, Shape::tile)) {
+      } else if (!gr_scan_alone<In>(lie) && !gr_scan_whole(lie, q.n - at, Shape::tile)) {
         at += warp * each * Shape::row;
         gr_scan_gather<In, Shape::each, each * Shape::row>(ring.row(warp * each), q.a + at * q.a_stride, q.a_stride,
-                                                           q.n - at, walk, lane);
+                                                           q.n - at, lie, lane);
         gr_copies_wait();
         __syncwarp();
       }
 #pragma unroll
       for (int k = 0; k < each; k++) {
         typename S::Value v[S::count];
-        gr_scan_take<S>(v, ring.row(warp * each + k), walk == GR_SCAN_BACKWARD, q.flip, lane);
+        gr_scan_take<S>(v, ring.row(warp * each + k), lie == GR_SCAN_BACKWARD, q.flip, lane);
         w[k] = gr_scan_total<S>(v);
       }
       int which = gr_scan_totals<S>(w, lane);
@@ -226,8 +226,8 @@ static __device__ __forceinline__ void gr_scan_put(const gr_scan &q, gr_scan_rin
   using Shape = gr_scan_shape<S>;
   constexpr int each = Shape::each;
   constexpr int together = Shape::results || S::count * sizeof(Value) > Tuning::paired_bytes ? 1 : 2; /* rows */
-  bool back = gr_scan_walk_of<typename S::In>(q.a, q.a_stride) == GR_SCAN_BACKWARD;
-  gr_scan_walk walk = gr_scan_walk_of<Out>(q.out, q.out_stride);
+  bool back = gr_scan_layout_of<typename S::In>(q.a, q.a_stride) == GR_SCAN_BACKWARD;
+  gr_scan_layout lie = gr_scan_layout_of<Out>(q.out, q.out_stride);
   for (;; ring.step()) {
     gr_scan_slot<S> &slot = ring.slot();
     slot.added.wait(ring.at.this_lap());
@@ -237,7 +237,7 @@ static __device__ __forceinline__ void gr_scan_put(const gr_scan &q, gr_scan_rin
     Value base;
     int64_t at = (int64_t)tile * Shape::tile + warp * 2 * Shape::row;
     char *to = q.out + at * q.out_stride;
-    bool whole = gr_scan_whole(walk, q.n - at, 2 * Shape::row);
+    bool whole = gr_scan_whole(lie, q.n - at, 2 * Shape::row);
 #pragma unroll 1
     for (int first = warp * 2; first < warp * 2 + 2; first += together) {
       Value v[together][S::count], w[together];
@@ -265,7 +265,7 @@ static __device__ __forceinline__ void gr_scan_put(const gr_scan &q, gr_scan_rin
 #pragma unroll
       for (int r = 0; r < together; r++) {
         gr_scan_write<Out, each>(Shape::results ? results + warp * Shape::results : ring.row(first + r), to,
-                                 q.out_stride, whole, q.n - at, walk, lane);
+                                 q.out_stride, whole, q.n - at, lie, lane);
         at += Shape::row;
         to += Shape::row * q.out_stride;
       }

@@ -11,9 +11,10 @@
 #include "kernels/cuda/scan/scan.cuh"
 
 /* How elements lie: 16-byte words in order, or in the opposite order, or in order but across words, or one by one. */
-enum gr_scan_walk { GR_SCAN_FORWARD, GR_SCAN_BACKWARD, GR_SCAN_ACROSS, GR_SCAN_SINGLY };
+enum gr_scan_layout { GR_SCAN_FORWARD, GR_SCAN_BACKWARD, GR_SCAN_ACROSS, GR_SCAN_SINGLY };
 
-template <typename T> static __device__ __forceinline__ gr_scan_walk gr_scan_walk_of(const char *p, int64_t stride) {
+template <typename T>
+static __device__ __forceinline__ gr_scan_layout gr_scan_layout_of(const char *p, int64_t stride) {
   const int64_t size = (int64_t)sizeof(T);
   if (stride == size) return ((uintptr_t)p & 15) == 0 ? GR_SCAN_FORWARD : GR_SCAN_ACROSS;
   return stride == -size && ((uintptr_t)(p + size) & 15) == 0 ? GR_SCAN_BACKWARD : GR_SCAN_SINGLY;
@@ -27,7 +28,7 @@ template <int size> static __device__ __forceinline__ uint4 gr_scan_mirror(uint4
                     __byte_perm(u.x, 0, order));
 }
 
-/* ... of some words: all at once, so that it is jumped over where nothing lies backwards. */
+/* The same of several words at once, so that one branch passes over it all where nothing lies backwards. */
 template <int size, int words> static __device__ __forceinline__ void gr_scan_mirror(uint4 (&u)[words]) {
 #pragma unroll
   for (int w = 0; w < words; w++) u[w] = gr_scan_mirror<size>(u[w]);
@@ -72,29 +73,31 @@ template <typename T, int each> struct gr_scan_row {
 };
 
 /* Whether `count` elements can be asked for by whole words. */
-static __device__ __forceinline__ bool gr_scan_whole(gr_scan_walk walk, int64_t left, int count) {
-  return walk <= GR_SCAN_BACKWARD && left >= count;
+static __device__ __forceinline__ bool gr_scan_whole(gr_scan_layout lie, int64_t left, int count) {
+  return lie <= GR_SCAN_BACKWARD && left >= count;
 }
 
 /* A warp asks for `count` elements, rows that follow one another, by whole words: p is where the first is. */
 template <typename T, int each, int count>
-static __device__ __forceinline__ void gr_scan_ask(char *rows, const char *p, gr_scan_walk walk, int lane) {
+static __device__ __forceinline__ void gr_scan_ask(char *rows, const char *p, gr_scan_layout lie, int lane) {
   using R = gr_scan_row<T, each>;
-  bool back = walk == GR_SCAN_BACKWARD;
+  bool back = lie == GR_SCAN_BACKWARD;
   const char *from = back ? p + R::size - 16 - lane * 16 : p + lane * 16;
   char *to = rows + R::swizzled(lane) * 16;
 #pragma unroll(Tuning::copies)
   for (int w = 0; w < count * R::size / 512; w++) gr_copy_async<16>(to + w * 512, from + (back ? -512 : 512) * w);
 }
 
-/* As many elements in any other way, of which `left` are there. What is absent is anything: it comes after all that
-   counts. */
+/*
+** As many elements that lie in any other way, of which `left` are there. In the place of the others may be anything,
+** since it comes after all that counts.
+*/
 template <typename T, int each, int count>
 static __device__ __forceinline__ void gr_scan_gather(char *rows, const char *p, int64_t stride, int64_t left,
-                                                      gr_scan_walk walk, int lane) {
+                                                      gr_scan_layout lie, int lane) {
   using R = gr_scan_row<T, each>;
   constexpr int words = count * R::size / 512; /* of a lane */
-  if (walk == GR_SCAN_ACROSS && left >= count) {
+  if (lie == GR_SCAN_ACROSS && left >= count) {
     if constexpr (R::size >= 4) {
 #pragma unroll(Tuning::copies)
       for (int k = lane; k < count; k += 32) gr_copy_async<R::size>(R::element(rows, k), p + k * R::size);
@@ -113,7 +116,7 @@ static __device__ __forceinline__ void gr_scan_gather(char *rows, const char *p,
         if (w + k < words) *(uint4 *)(to + (w + k) * 512) = gr_load_end(u[k], p + ((w + k) * 32 + lane) * 16, 16);
     }
   } else {
-    int mirror = walk == GR_SCAN_BACKWARD ? 16 / R::size - 1 : 0;
+    int mirror = lie == GR_SCAN_BACKWARD ? 16 / R::size - 1 : 0;
     int here = left < 0 ? 0 : left < count ? (int)left : count;
 #pragma unroll(Tuning::copies)
     for (int k = lane; k < here; k += 32) gr_copy_async<R::size>(R::element(rows, k ^ mirror), p + k * stride);
@@ -152,19 +155,19 @@ static __device__ __forceinline__ void gr_scan_announce_formula(int64_t first, i
   for (int k = lane * 128; k < bytes; k += 32 * 128) gr_formula_announce((const char *)(first * (int)sizeof(T) + k));
 }
 
-/* Whether one warp can do that for all fast enough. */
-template <typename T> static __device__ __forceinline__ bool gr_scan_alone(gr_scan_walk walk) {
-  return sizeof(T) == 8 || (sizeof(T) == 4 && walk == GR_SCAN_ACROSS);
+/* Whether one warp gathers elements fast enough for the whole block. */
+template <typename T> static __device__ __forceinline__ bool gr_scan_alone(gr_scan_layout lie) {
+  return sizeof(T) == 8 || (sizeof(T) == 4 && lie == GR_SCAN_ACROSS);
 }
 
 /* A row of results to p, where `left` are wanted; whole: by whole words. */
 template <typename T, int each>
 static __device__ __forceinline__ void gr_scan_write(char *row, char *p, int64_t stride, bool whole, int64_t left,
-                                                     gr_scan_walk walk, int lane) {
+                                                     gr_scan_layout lie, int lane) {
   using R = gr_scan_row<T, each>;
   constexpr int size = R::size, words = R::bytes / 512; /* of a lane */
   if (whole) {
-    bool back = walk == GR_SCAN_BACKWARD;
+    bool back = lie == GR_SCAN_BACKWARD;
     char *to = back ? p + size - 16 - lane * 16 : p + lane * 16, *from = row + R::swizzled(lane) * 16;
     uint4 u[words];
 #pragma unroll

@@ -4,7 +4,7 @@
 static_assert(GR_SCANNED_COUNT == 4, "sums, products, and what goes by keys: min and max");
 static int has_keys(const gr_scan_job *job) { return job->op == GR_OP_min || job->op == GR_OP_max; }
 
-/* A tile has 4096 elements: the order of additions says so. Narrow keys have none, and tiles of 16 KB. */
+/* A tile has 4096 elements, since the order of additions says so. For narrow keys no order counts: tiles of 16 KB. */
 static int64_t tiles_of(const gr_scan_job *job) {
   int size = gr_size_of(job->dtype);
   int64_t tile = (has_keys(job) && size < 4 ? 32 / size : 8) * 32 * GR_SCAN_ROWS;
@@ -28,7 +28,7 @@ static int64_t flip_of(const gr_scan_job *job) {
   }
 }
 
-/* Narrow keys have another order within a row. */
+/* Whether warps go down columns (scan/down.cuh). Not of narrow keys, which lie otherwise within a row. */
 static int goes_down(const gr_scan_job *job) {
   const int size = gr_size_of(job->dtype), out_size = gr_size_of(job->out_dtype);
   if (has_keys(job) && size < 4) return 0;
@@ -37,7 +37,7 @@ static int goes_down(const gr_scan_job *job) {
          job->a.stride > size && job->out.stride > out_size;
 }
 
-/* But for the scratch memory. */
+/* All but where the scratch memory is. */
 static gr_scan arguments_of(const gr_scan_job *job) {
   gr_scan q;
   int64_t back = job->reverse ? job->n - 1 : 0, sign = job->reverse ? -1 : 1;

@@ -306,10 +306,8 @@ template <class S> static __device__ __forceinline__ typename S::Value gr_scan_b
   return lane == 0 ? S::identity() : before;
 }
 
-/* The dtype that stands for all integers of a size. */
-static inline gr_dtype gr_scan_pattern(gr_dtype t) {
-  return t == GR_I8 ? GR_U8 : t == GR_I16 ? GR_U16 : t == GR_I32 ? GR_U32 : t;
-}
+/* The dtype whose kernels serve t: its own of floats, of integers one for each size. */
+static inline gr_dtype gr_scan_serving(gr_dtype t) { return gr_is_float(t) ? t : gr_bits_of_size(gr_size_of(t)); }
 
 /* Where a scan runs; asked: nothing is launched, this is told how it would be. */
 struct gr_scan_place {

@@ -1,11 +1,11 @@
-/* Short scans: a tile a block, nothing is read twice. */
+/* Short scans: each tile has a block, and nothing is read twice. */
 #ifndef GR_CUDA_SCAN_SHORT_CUH
 #define GR_CUDA_SCAN_SHORT_CUH
 
 #include "kernels/cuda/scan/rows.cuh"
 
-/* Whether vectors are columns: what is beside an element is another vector's. */
-static __device__ __forceinline__ bool gr_scan_down(int64_t step, int64_t stride) {
+/* Whether vectors are columns: the neighbour of an element in memory is another vector's. */
+static __device__ __forceinline__ bool gr_scan_are_columns(int64_t step, int64_t stride) {
   return (step < 0 ? -step : step) < (stride < 0 ? -stride : stride);
 }
 
@@ -32,28 +32,28 @@ static __device__ __forceinline__ void gr_scan_tile(const gr_scan &q) {
   unsigned of = 0, tile_of = blockIdx.x;
   if (q.count > 1) {
     const unsigned count = (unsigned)q.count;
-    const bool down = gr_scan_down(q.a_step, q.a_stride);
+    const bool down = gr_scan_are_columns(q.a_step, q.a_stride);
     of = down ? blockIdx.x % count : blockIdx.x / q.tiles;
     tile_of = down ? blockIdx.x / count : blockIdx.x % q.tiles;
   }
   const int tile = (int)tile_of, mine = tile >> 5;
   const char *a = q.a + of * q.a_step;
   const int64_t at = (int64_t)tile * Shape::tile + warp * 2 * Shape::row;
-  gr_scan_walk walk_in = gr_scan_walk_of<In>(a, q.a_stride);
+  gr_scan_layout lie_in = gr_scan_layout_of<In>(a, q.a_stride);
   Value v[2][S::count], row[2], before[2], r[1], g[1];
   if (!q.inputs_stable) gr_await_earlier();
   if constexpr (S::formula)
     gr_scan_make<In, each, 2 * Shape::row>(s.rows[warp][0], at, q.n - at, lane);
-  else if (gr_scan_whole(walk_in, q.n - at, 2 * Shape::row))
-    gr_scan_ask<In, each, 2 * Shape::row>(s.rows[warp][0], a + at * q.a_stride, walk_in, lane);
+  else if (gr_scan_whole(lie_in, q.n - at, 2 * Shape::row))
+    gr_scan_ask<In, each, 2 * Shape::row>(s.rows[warp][0], a + at * q.a_stride, lie_in, lane);
   else if (at < q.n)
-    gr_scan_gather<In, each, 2 * Shape::row>(s.rows[warp][0], a + at * q.a_stride, q.a_stride, q.n - at, walk_in, lane);
+    gr_scan_gather<In, each, 2 * Shape::row>(s.rows[warp][0], a + at * q.a_stride, q.a_stride, q.n - at, lie_in, lane);
   gr_copies_wait();
   __syncwarp();
   gr_let_next_start(); /* all blocks have begun then, so that waiting ones take no place from them */
 #pragma unroll
   for (int k = 0; k < 2; k++) {
-    gr_scan_take<S>(v[k], s.rows[warp][0] + k * Shape::In::bytes, walk_in == GR_SCAN_BACKWARD, q.flip, lane);
+    gr_scan_take<S>(v[k], s.rows[warp][0] + k * Shape::In::bytes, lie_in == GR_SCAN_BACKWARD, q.flip, lane);
     gr_scan_own<S>(v[k]);
     row[k] = S::fold(v[k][S::count - 1]);
   }
@@ -92,12 +92,12 @@ static __device__ __forceinline__ void gr_scan_tile(const gr_scan &q) {
   }
   __syncwarp();
   char *out = q.out + of * q.out_step;
-  gr_scan_walk walk_out = gr_scan_walk_of<Out>(out, q.out_stride);
-  bool whole = gr_scan_whole(walk_out, q.n - at, 2 * Shape::row);
+  gr_scan_layout lie_out = gr_scan_layout_of<Out>(out, q.out_stride);
+  bool whole = gr_scan_whole(lie_out, q.n - at, 2 * Shape::row);
 #pragma unroll 1
   for (int k = 0; k < 2; k++) {
     int64_t from = at + k * Shape::row;
-    gr_scan_write<Out, each>(s.rows[warp][k], out + from * q.out_stride, q.out_stride, whole, q.n - from, walk_out,
+    gr_scan_write<Out, each>(s.rows[warp][k], out + from * q.out_stride, q.out_stride, whole, q.n - from, lie_out,
                              lane);
   }
 }

@@ -9,7 +9,7 @@
 
 constexpr int THREADS = gr_select_tuning::quantile_threads, DEEP = gr_select_tuning::quantile_loads;
 
-typedef struct key_job {
+typedef struct key_args {
   const char *data;
   int64_t n, stride;
   int64_t head, words; /* contiguous: elements before the first 16-byte boundary, whole words after it; else words 0 */
@@ -19,12 +19,12 @@ typedef struct key_job {
   void *out;
   unsigned long long *found;
   uint64_t prefixes[GR_SELECT_GROUPS];
-} key_job;
+} key_args;
 
 /* What a thread knows of keys of type U. */
 template <typename U> struct keys {
   U top, low, nan;
-  __device__ __forceinline__ keys(const key_job &q) : top((U)q.s.top), low((U)(q.s.flip >> 1)), nan((U)q.s.nan) {}
+  __device__ __forceinline__ keys(const key_args &q) : top((U)q.s.top), low((U)(q.s.flip >> 1)), nan((U)q.s.nan) {}
   __device__ __forceinline__ bool is_nan(U x) const { return (U)(x & (U)~top) > nan; }
   __device__ __forceinline__ U of(U x) const {
     return (U)(x ^ top ^ (low & (U)(0 - (x >> (8 * (int)sizeof(U) - 1)))));
@@ -36,7 +36,7 @@ template <typename U> struct groups {
   U prefixes[GR_SELECT_GROUPS];
   uint16_t first[(1 << GR_SELECT_TOP) + 1];
 
-  __device__ __forceinline__ void begin(const key_job &q) {
+  __device__ __forceinline__ void begin(const key_args &q) {
     int above = 8 * (int)sizeof(U) - q.shift - q.bits - GR_SELECT_TOP;
     for (int i = (int)threadIdx.x; i < q.groups; i += THREADS) prefixes[i] = (U)q.prefixes[i];
     __syncthreads();
@@ -53,7 +53,7 @@ template <typename U> struct groups {
     __syncthreads();
   }
   /* The group of a key, or -1. */
-  __device__ __forceinline__ int of(const key_job &q, U key, U prefix) const {
+  __device__ __forceinline__ int of(const key_args &q, U key, U prefix) const {
     constexpr int rest = sizeof(U) > 1 ? 8 * (int)sizeof(U) - GR_SELECT_TOP : 0; /* a byte never has several groups */
     if (q.groups == 1) return prefix == prefixes[0] ? 0 : -1;
     uint32_t t = (uint32_t)(key >> rest);
@@ -77,7 +77,7 @@ template <typename U> static __device__ __forceinline__ U element(const uint4 &w
 }
 
 /* Every element once, in any order; all threads of a warp call f together, with false where there is none. */
-template <typename U, class F> static __device__ __forceinline__ void each(const key_job &q, F &f) {
+template <typename U, class F> static __device__ __forceinline__ void each(const key_args &q, F &f) {
   constexpr int per = 16 / (int)sizeof(U);
   int64_t thread = blockIdx.x * (int64_t)THREADS + threadIdx.x, threads = gridDim.x * (int64_t)THREADS;
   int64_t warp = thread - (threadIdx.x & 31);
@@ -108,7 +108,7 @@ template <typename U, class F> static __device__ __forceinline__ void each(const
 
 template <typename U> struct counter {
   keys<U> k;
-  const key_job &q;
+  const key_args &q;
   const groups<U> &all;
   uint32_t *table;
   uint32_t nans;
@@ -127,7 +127,7 @@ template <typename U> struct counter {
 };
 
 template <typename U>
-static __global__ void __launch_bounds__(THREADS) count_digits(const __grid_constant__ key_job q) {
+static __global__ void __launch_bounds__(THREADS) count_digits(const __grid_constant__ key_args q) {
   __shared__ uint32_t table[GR_SELECT_COUNTERS];
   __shared__ groups<U> all;
   uint32_t slots = (uint32_t)q.groups << q.bits, copies = 1u << q.copies;
@@ -147,7 +147,7 @@ static __global__ void __launch_bounds__(THREADS) count_digits(const __grid_cons
 /* Matches of a warp take neighbouring places. */
 template <typename U> struct picker {
   keys<U> k;
-  const key_job &q;
+  const key_args &q;
   const groups<U> &all;
   __device__ __forceinline__ void operator()(U x, bool there) {
     U key = k.of(x);
@@ -164,7 +164,7 @@ template <typename U> struct picker {
 
 template <typename U>
 static __global__ void __launch_bounds__(THREADS, gr_select_tuning::quantile_blocks)
-    pick_keys(const __grid_constant__ key_job q) {
+    pick_keys(const __grid_constant__ key_args q) {
   __shared__ groups<U> all;
   all.begin(q);
   picker<U> f = {keys<U>(q), q, all};
@@ -173,8 +173,8 @@ static __global__ void __launch_bounds__(THREADS, gr_select_tuning::quantile_blo
 
 /* ---- launching ---- */
 
-static key_job job_of(const gr_groups *of) {
-  key_job q;
+static key_args job_of(const gr_groups *of) {
+  key_args q;
   int64_t size = gr_size_of(of->dtype), off = (int64_t)((uintptr_t)of->a.data & 15);
   memset(&q, 0, sizeof q);
   q.data = (const char *)of->a.data;
@@ -193,7 +193,7 @@ static key_job job_of(const gr_groups *of) {
   return q;
 }
 
-static cudaError_t start(const void *kernel, key_job *q, const gr_cuda_run *run) {
+static cudaError_t start(const void *kernel, key_args *q, const gr_cuda_run *run) {
   int64_t items = q->words ? q->words / DEEP : q->n, blocks = (items + THREADS - 1) / THREADS;
   int64_t most = (int64_t)run->chip->sms * gr_select_tuning::quantile_blocks;
   void *args[] = {q};
@@ -207,7 +207,7 @@ static cudaError_t start(const void *kernel, key_job *q, const gr_cuda_run *run)
    : (size) == 4 ? (const void *)kernel<uint32_t> : (const void *)kernel<uint64_t>)
 
 int gr_cuda_digits(const gr_digits_job *job, const gr_cuda_run *run) {
-  key_job q = job_of(&job->of);
+  key_args q = job_of(&job->of);
   int64_t slots = (int64_t)q.groups << q.bits;
   cudaError_t e = cudaMemsetAsync(job->counts, 0, (size_t)(slots + 1) * 8, (cudaStream_t)run->stream);
   q.counts = job->counts;
@@ -217,7 +217,7 @@ int gr_cuda_digits(const gr_digits_job *job, const gr_cuda_run *run) {
 }
 
 int gr_cuda_pick(const gr_pick_job *job, const gr_cuda_run *run) {
-  key_job q = job_of(&job->of);
+  key_args q = job_of(&job->of);
   cudaError_t e = cudaMemsetAsync(job->found, 0, 8, (cudaStream_t)run->stream);
   q.found = (unsigned long long *)job->found;
   q.out = job->out;

@@ -150,7 +150,7 @@ __device__ __forceinline__ gr_type<D> gr_pick(const uint4 &w, int c) {
   return x;
 }
 
-/* On the host: f of this dtype as a constant, where it is one of Ds. */
+/* On the host: calls f with the dtype as a constant, where it is one of Ds. */
 template <gr_dtype... Ds, class F>
 static inline cudaError_t gr_for_dtype(gr_dtype t, const F &f) {
   cudaError_t e = cudaErrorInvalidValue;
@@ -159,6 +159,7 @@ static inline cudaError_t gr_for_dtype(gr_dtype t, const F &f) {
 }
 template <class F>
 static inline cudaError_t gr_for_float(gr_dtype t, const F &f) {
+  static_assert(GR_FLOAT_COUNT == 4, "a float is missing below");
   return gr_for_dtype<GR_F16, GR_BF16, GR_F32, GR_F64>(t, f);
 }
 

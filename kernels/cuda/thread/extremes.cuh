@@ -17,9 +17,9 @@ __device__ __forceinline__ constexpr K gr_highest() {
 }
 
 /*
-** The larger or the smaller of elements of up to 4 bytes: of two at once where they have 2, of two bytes that lie in
-** halves. Floats are compared as floats: +0 is above -0, and a NaN gives the canonical one. Devices without that
-** instruction compare keys.
+** The larger or the smaller of the elements of two words, place by place: one of 4 bytes, two of 2 bytes, or two bytes
+** in the upper halves of 16 bits. Floats are compared as floats: +0 is above -0, and a NaN gives the canonical one.
+** Devices that have no instruction for it compare keys.
 */
 template <gr_dtype D, bool larger>
 __device__ __forceinline__ uint32_t gr_better_by_key(uint32_t a, uint32_t b) {
@@ -62,12 +62,12 @@ __device__ __forceinline__ uint32_t gr_better(uint32_t a, uint32_t b) {
   else if constexpr (D == GR_I16) return larger ? __vmaxs2(a, b) : __vmins2(a, b);
   else return larger ? __vmaxu2(a, b) : __vminu2(a, b);
 }
-/* Of both halves, the better one, in both. */
+/* The better one of a word's two halves, in both of them; of 4 bytes the word as it is. */
 template <gr_dtype D, bool larger>
 __device__ __forceinline__ uint32_t gr_better_half(uint32_t a) {
   return gr_size<D> == 4 ? a : gr_better<D, larger>(a, __funnelshift_r(a, a, 16));
 }
-/* Its key. */
+/* The key of the element in a word, or in its lower half. */
 template <gr_dtype D>
 __device__ __forceinline__ gr_key_type<D> gr_key_of(uint32_t a) {
   if constexpr (D == GR_F32) return gr_key_bits32(a);
@@ -77,8 +77,9 @@ __device__ __forceinline__ gr_key_type<D> gr_key_of(uint32_t a) {
 }
 
 /*
-** Extremes: of elements of up to 4 bytes as they are (but signed bytes without their sign), in both halves of a word if
-** they are narrow; of others, of keys. The upper byte of a half is what decides, whatever is below.
+** The smallest and the largest element. Those of up to 4 bytes are compared as they are (signed bytes as unsigned ones,
+** with the sign's bit changed), narrow ones two to a word: a byte is the upper half of 16 bits, and what lies below it
+** decides nothing. Those of 8 bytes are compared by their keys.
 */
 template <gr_reducer RED, gr_dtype D>
 struct gr_order : gr_common<RED, D> {
@@ -99,7 +100,7 @@ struct gr_order : gr_common<RED, D> {
     else if constexpr (D == GR_I16) return Lane{0x7fff7fffu, 0x80008000u};
     else return Lane{~0u, 0u};
   }
-  /* The largest of a, the smallest of b. */
+  /* Takes the largest of a and the smallest of b. */
   static __device__ __forceinline__ void take(Lane &l, uint32_t a, uint32_t b) {
     l.low = gr_better<D, false>((uint32_t)l.low, b);
     l.high = gr_better<D, true>((uint32_t)l.high, a);
@@ -118,8 +119,8 @@ struct gr_order : gr_common<RED, D> {
       l.high = k > l.high ? k : l.high;
     }
   }
-  /* Neighbouring columns of narrow elements, 4 bytes of each row: the halves of `two` are columns, those of a lane
-     are alike. */
+  /* Adds neighbouring columns of narrow elements, 4 bytes of each row. The two halves of `two` are two columns, while
+     both halves of a lane are of one. */
   template <int rows>
   static __device__ __forceinline__ void add_below(Lane *l, const uint32_t (&u)[rows]) {
     constexpr bool bytes = gr_size<D> == 1;
@@ -140,7 +141,8 @@ struct gr_order : gr_common<RED, D> {
       }
     }
   }
-  /* Likewise; elements that decide nothing are the lowest in a, the highest in b (8 bytes of narrow ones). */
+  /* Adds a word, which is given twice: elements that are not to count are the lowest value in a (`neutral`) and the
+     highest in b (`highest`). */
   static __device__ __forceinline__ void add_apart(Lane &l, const uint4 &a, const uint4 &b) {
     const uint32_t u[4] = {a.x, a.y, a.z, a.w}, v[4] = {b.x, b.y, b.z, b.w};
 #pragma unroll

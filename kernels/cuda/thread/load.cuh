@@ -38,9 +38,9 @@ __device__ __forceinline__ uint4 gr_realign(uint4 a, uint4 b, int shift) {
 }
 
 /*
-** The first `bytes` (1 to 16) of the 16 bytes at p, in two steps, so that many first steps can be in flight
-** while the code of the second exists once: the aligned word that p lies in, and then the next one if it
-** has some of the bytes (a neighbour has read it: it is in L1) and a shift.
+** The first `bytes` (1 to 16) of the 16 bytes at p, in two steps, so that many first steps can be in flight while the
+** code of the second exists once. The first loads the aligned word that p lies in; the second the next one, if it has
+** some of the bytes (a neighbour has read it, so it is in L1), and shifts.
 */
 __device__ __forceinline__ const char *gr_word_of(const char *p) {
   return (const char *)((uintptr_t)p & ~(uintptr_t)15);
@@ -54,7 +54,7 @@ __device__ __forceinline__ uint4 gr_load_end(uint4 a, const char *p, int bytes) 
   return gr_realign(a, b, shift);
 }
 
-/* The element at p in all of 8 bytes. */
+/* The element at p, repeated over 8 bytes. */
 template <int size>
 __device__ __forceinline__ uint2 gr_repeat(const char *p) {
   if constexpr (size == 8) return __ldg((const uint2 *)p);
@@ -88,7 +88,7 @@ __device__ __forceinline__ uint4 gr_gather(const char *p, int64_t stride, int va
   return make_uint4(u[0], u[1], u[2], u[3]);
 }
 
-/* A word a known distance from p: the distance goes into the instruction. */
+/* The word at p + offset; the offset, known when compiled, is part of the instruction. */
 template <int offset>
 __device__ __forceinline__ uint4 gr_load16_at(const char *p) {
   uint4 w;
@@ -181,7 +181,7 @@ struct gr_column_word {
     memcpy(&x, &t, word);
     return x;
   }
-  /* The word at p, of which `bytes` are there: so much of it that lies in its first aligned word, then the rest. */
+  /* The word at p, of which `bytes` are there, in two steps as above. */
   static __device__ __forceinline__ Word begin(const char *p) { return load(p - ((uintptr_t)p & (word - 1))); }
   static __device__ __forceinline__ Word end(const Word &x, const char *p, int bytes) {
     int shift = (int)((uintptr_t)p & (word - 1));

@@ -6,7 +6,8 @@
 **   R::add(lane, x, y, context, code)  one element more (y: of the second input; code: where, see mark)
 **   R::mark(lane, position)            after some adds: the code kept stands for that position (POSITION only)
 **   R::state(lane, context)            the lane as a gr_acc
-** R::lanes: adds must go to the lane their position says. R::leaves: leaves must merge in the tree's order.
+** R::lanes: adds must go to the lane their position says. R::leaves: leaves must merge in the tree's order. R::light: a
+** lane is one register. R::variance: R is two reducers, one for each pass over a leaf; R::exact: or one, of exact sums.
 ** R::by_word: there is an add_word as well, a quicker way to add all elements of a 16-byte word; R::by_part: an
 ** add_part, of 4 bytes. R::by_place: an add_place, of one element of a word, to its lane.
 */
@@ -15,7 +16,7 @@
 
 #include "kernels/cuda/thread/element.cuh"
 
-/* What code is compiled for: that of older chips takes more registers in places. */
+/* The architecture that code is compiled for: on older ones some kernels take more registers. */
 #ifdef __CUDA_ARCH__
 constexpr int gr_arch = __CUDA_ARCH__;
 #else
@@ -52,8 +53,8 @@ template <gr_reducer RED, gr_dtype D>
 constexpr gr_acc_kind gr_kind_for = gr_floating<D> ? gr_float_kinds[RED] : gr_int_kinds[RED];
 
 /*
-** Out of line: it has three divisions. Between whole leaves, of as many elements, which are a power of two, they are
-** products by powers of two, with the same bits.
+** Out of line, since it has three divisions. If both parts have the same number of elements, and that is a power of two
+** (whole leaves), it multiplies by powers of two instead, with the same bits.
 */
 static __device__ __noinline__ gr_acc gr_merge_variance_apart(double s0, double q0, double n0, double s1, double q1,
                                                             double n1) {
@@ -114,6 +115,15 @@ struct gr_common {
     return make_uint2(one, gr_size<D> == 8 ? 0 : one);
   }
 };
+
+/* An add_word by add_part. */
+template <class R>
+__device__ __forceinline__ void gr_add_parts(typename R::Lane &l, const uint4 &a, const uint4 &b, const gr_context &k) {
+  R::add_part(l, a.x, b.x, k);
+  R::add_part(l, a.y, b.y, k);
+  R::add_part(l, a.z, b.z, k);
+  R::add_part(l, a.w, b.w, k);
+}
 
 /* What a lane collects of a column: the reducer itself, or of exact variances the sums that they are made of. */
 template <class R, bool = R::exact>

@@ -201,10 +201,7 @@ struct gr_exact : gr_common<RED, D, gr_double_kind<RED, D>> {
   }
   static __device__ __forceinline__ void add_word(Lane &l, const uint4 &a, const uint4 &b, const gr_context &k, int) {
     if constexpr (bytes) {
-      add_part(l, a.x, b.x, k);
-      add_part(l, a.y, b.y, k);
-      add_part(l, a.z, b.z, k);
-      add_part(l, a.w, b.w, k);
+      gr_add_parts<gr_exact>(l, a, b, k);
     } else {
       l.plain |= plain_word(a.x, b.x) | plain_word(a.y, b.y) | plain_word(a.z, b.z) | plain_word(a.w, b.w);
 #pragma unroll
@@ -282,10 +279,7 @@ struct gr_wrapping : gr_common<RED, D> {
     }
   }
   static __device__ __forceinline__ void add_word(Lane &l, const uint4 &a, const uint4 &b, const gr_context &k, int) {
-    add_part(l, a.x, b.x, k);
-    add_part(l, a.y, b.y, k);
-    add_part(l, a.z, b.z, k);
-    add_part(l, a.w, b.w, k);
+    gr_add_parts<gr_wrapping>(l, a, b, k);
   }
   static __device__ __forceinline__ gr_acc state(const Lane &l, const gr_context &) {
     gr_acc a = B::identity();
@@ -373,10 +367,7 @@ struct gr_moments : gr_common<RED, D, GR_ACC_TRIPLE> {
     l.squares = (Q)__dp4a((S)x, (S)x, (S)l.squares);
   }
   static __device__ __forceinline__ void add_word(Lane &l, const uint4 &w, const uint4 &, const gr_context &k, int) {
-    add_part(l, w.x, 0, k);
-    add_part(l, w.y, 0, k);
-    add_part(l, w.z, 0, k);
-    add_part(l, w.w, 0, k);
+    gr_add_parts<gr_moments>(l, w, w, k);
   }
   static __device__ __forceinline__ gr_acc state(const Lane &l, const gr_context &) {
     gr_acc a;

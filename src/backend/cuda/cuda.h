@@ -38,16 +38,16 @@ typedef struct gr_cuda_mailbox {
   uint64_t words[GR_MAILBOX_WORDS];
 } gr_cuda_mailbox;
 
-/* What a ticket of the core looks at: a slot in mapped pinned memory, as the two sides see it, or an event. */
+/* What a ticket of the core looks at: a slot (a mailbox in mapped pinned memory, as both sides see it), or an event. */
 typedef struct gr_cuda_pending {
   gr_cuda_mailbox *host, *mapped;
-  gr_mailbox_shape mailbox; /* what comes to the slot, and what it is made into */
+  gr_mailbox_shape mailbox; /* what comes to the slot; below, what it is made into */
   gr_op op[GR_TOGETHER];
   gr_dtype dtype;
   int64_t n;
   double ddof;
   uint64_t ticket;
-  cudaEvent_t event;
+  cudaEvent_t event;  /* of a mark; else NULL */
   int users, waiting; /* results that are not forgotten yet; those of them that nobody has taken */
   struct gr_cuda_pending *next;
 } gr_cuda_pending;
@@ -79,7 +79,7 @@ typedef struct gr_cuda_queue {
 */
 int gr_cuda_enter(gr_cuda_queue *);
 void gr_cuda_leave(gr_cuda_queue *, int was);
-/* The same for the calls that have no queue, and so nowhere to write an error. */
+/* The same for calls that have no queue, and so nowhere to write an error. */
 int gr_cuda_enter_device(const gr_cuda_device *);
 void gr_cuda_leave_device(const gr_cuda_device *, int was);
 /* This is a child of fork, where nothing of CUDA may be called: all devices are lost. */
@@ -165,7 +165,7 @@ gr_status gr_cuda_mark(gr_queue *, gr_ticket *);
 gr_status gr_cuda_poll(gr_queue *, gr_ticket *, int64_t nanoseconds);
 void gr_cuda_forget(gr_queue *, gr_ticket *);
 gr_status gr_cuda_elapsed(gr_queue *, const gr_ticket *from, const gr_ticket *to, double *seconds);
-void gr_cuda_later_close(gr_cuda_queue *);
+void gr_cuda_tickets_close(gr_cuda_queue *);
 /* A slot for a result that is waited for in the same call. */
 gr_status gr_cuda_take_slot(gr_cuda_queue *, gr_cuda_pending **);
 void gr_cuda_give_slot(gr_cuda_queue *, gr_cuda_pending *);

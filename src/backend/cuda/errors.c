@@ -69,7 +69,6 @@ void gr_cuda_leave(gr_cuda_queue *q, int was) {
   if (was != q->device->chip.device) (void)cudaSetDevice(was);
 }
 
-/* The same for the calls that have no queue; -1 when nothing may be called. */
 int gr_cuda_enter_device(const gr_cuda_device *d) {
   int was = 0;
   if (atomic_load(&lost) || cudaGetDevice(&was) != cudaSuccess) return -1;

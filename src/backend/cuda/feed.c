@@ -6,9 +6,6 @@
 
 #include "kernels/numerics/numerics.h"
 
-/* Of integers that some scans take by their bits: the dtype that stands for all of a size. */
-static gr_dtype pattern_of(gr_dtype t) { return t == GR_I8 ? GR_U8 : t == GR_I16 ? GR_U16 : t == GR_I32 ? GR_U32 : t; }
-
 static gr_vec placed(gr_dtype t, int64_t apart) {
   const int64_t size = gr_size_of(t);
   return (gr_vec){.data = NULL, .stride = apart * size, .step = size};
@@ -75,8 +72,9 @@ static gr_status feed_scan(gr_cuda_queue *q, const gr_formula_job *job) {
   gr_scan_job own = *(const gr_scan_job *)job->operation;
   own.a = placed(own.dtype, 1);
   const int skeleton = gr_cuda_scan_skeleton(&own, &q->device->chip);
+  const gr_dtype serving = gr_is_float(own.dtype) ? own.dtype : gr_bits_of_size(gr_size_of(own.dtype));
   if (skeleton < 0) return GR_NOT_FUSED;
-  return feed(q, job, (launching){GR_JIT_SCAN, skeleton, pattern_of(own.dtype), &own, launch_scan});
+  return feed(q, job, (launching){GR_JIT_SCAN, skeleton, serving, &own, launch_scan});
 }
 
 gr_status gr_cuda_feed(gr_cuda_queue *q, const gr_formula_job *job) {

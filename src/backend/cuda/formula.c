@@ -11,9 +11,7 @@
 
 /* Reducer and dtype of the skeleton that serves a job, as reduce/instances_*.cu have them; 0: none does. */
 static int skeleton_for(const gr_reduce_job *job, gr_reducer *red, gr_dtype *t) {
-  static const gr_dtype by_bits[] = {GR_U8, GR_U16, GR_U32, GR_I64};
-  const int size = gr_size_of(job->dtype);
-  const gr_dtype bits = by_bits[size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : 3];
+  const gr_dtype bits = gr_bits_of_size(gr_size_of(job->dtype));
   *red = gr_reducer_of(job->op, job->dtype);
   *t = job->dtype;
   switch (*red) {
@@ -269,9 +267,10 @@ static void see_one(const gr_compiled *c, void *to) {
 #undef GR_X
   };
   static const char *const others[] = {
-      [-GR_JIT_STORE] = "elements", [-GR_JIT_BOTH] = "SUM, MINMAX",    [-GR_JIT_OPERATOR] = "operator",
-      [-GR_JIT_ENDS] = "MINMAX",    [-GR_JIT_COLUMNS_SUM] = "columns", [-GR_JIT_HISTOGRAM] = "histogram",
-      [-GR_JIT_SCAN] = "scan"};
+#define GR_X(id, text) [-GR_JIT_##id] = (text),
+      GR_JIT_OTHERS(GR_X)
+#undef GR_X
+  };
   const listing *l = to;
   if (c->device != l->device || !c->function) return;
   const gr_jit_code *code = &c->code;

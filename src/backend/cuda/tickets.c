@@ -66,7 +66,7 @@ static cudaError_t take_mark(gr_cuda_queue *q, gr_cuda_pending **out) {
   return e;
 }
 
-void gr_cuda_later_close(gr_cuda_queue *q) {
+void gr_cuda_tickets_close(gr_cuda_queue *q) {
   while (q->marks) {
     gr_cuda_pending *p = q->marks;
     q->marks = p->next;

@@ -33,13 +33,26 @@ typedef struct gr_jit_code {
   int16_t map_count, mapped[GR_OPERATOR_STATES], merged[GR_OPERATOR_STATES];
   gr_node nodes[GR_JIT_NODES]; /* count are used */
 } gr_jit_code;
-#define GR_JIT_STORE (-1) /* stores the elements */
-#define GR_JIT_BOTH (-2)  /* sum and extremes */
-#define GR_JIT_OPERATOR (-3)
-#define GR_JIT_ENDS (-4) /* the least of a, the greatest of b */
-#define GR_JIT_COLUMNS_SUM (-5)
-#define GR_JIT_HISTOGRAM (-6) /* variant: a gr_hist_skeleton */
-#define GR_JIT_SCAN (-7)      /* variant: a gr_scan_skeleton */
+
+/* Other skeletons than those of one reducer: -1, -2 and so on in its place. X(id, as gr.compiled says it). */
+#define GR_JIT_OTHERS(X)                                      \
+  X(STORE, "elements")   /* stores the elements */            \
+  X(BOTH, "SUM, MINMAX") /* sum and extremes */               \
+  X(OPERATOR, "operator")                                     \
+  X(ENDS, "MINMAX") /* the least of a, the greatest of b */   \
+  X(COLUMNS_SUM, "columns")                                   \
+  X(HISTOGRAM, "histogram") /* variant: a gr_hist_skeleton */ \
+  X(SCAN, "scan")           /* variant: a gr_scan_skeleton */
+enum {
+#define GR_X(id, text) GR_JIT_NUMBER_##id,
+  GR_JIT_OTHERS(GR_X)
+#undef GR_X
+};
+typedef enum gr_jit_other {
+#define GR_X(id, text) GR_JIT_##id = -1 - GR_JIT_NUMBER_##id,
+  GR_JIT_OTHERS(GR_X)
+#undef GR_X
+} gr_jit_other;
 
 static inline size_t gr_jit_code_bytes(const gr_jit_code *c) {
   return offsetof(gr_jit_code, nodes) + (size_t)c->count * sizeof(gr_node);

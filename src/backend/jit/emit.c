@@ -399,25 +399,30 @@ static const char *const short_names[] = {
 };
 static const char *const scans[] = {"sum", "prod", "order"};
 
+/* The name of the skeleton in what the module carries (shipped.h). */
 static char *skeleton_of(const gr_emitter *e, const char **why) {
   const gr_jit_code *code = e->code;
-  const int size = e->size;
-  char name[40];
-  if (code->states)
-    snprintf(name, sizeof name, "gr_operator_%s_%d_%d", e->apart ? "apart" : "loop", size,
-             gr_jit_skeleton_words(e->words));
-  else if (code->reducer == GR_JIT_STORE) snprintf(name, sizeof name, "gr_formula_store_%d", size);
-  else if (code->reducer == GR_JIT_BOTH) snprintf(name, sizeof name, "both %d", code->dtype);
-  else if (code->reducer == GR_JIT_COLUMNS_SUM) snprintf(name, sizeof name, "columns %d", code->dtype);
-  else if (code->reducer == GR_JIT_HISTOGRAM)
-    snprintf(name, sizeof name, "gr_histogram_%d_%s", code->variant, short_names[code->dtype]);
-  else if (code->reducer == GR_JIT_SCAN)
-    snprintf(name, sizeof name, "gr_scan_%s_%s_%s", code->variant < 3 ? "short" : "long", scans[code->variant % 3],
-             short_names[code->dtype]);
-  else if (code->reducer == GR_JIT_ENDS) snprintf(name, sizeof name, "ends %d", code->dtype);
-  else
+  const int size = e->size, dtype = code->dtype;
+  const char *short_name = short_names[dtype];
+  char name[40] = "";
+  if (code->reducer >= 0)
     snprintf(name, sizeof name, "%s %d %d %d", code->tally < 0 ? "reduce" : "tallied", code->number, code->reducer,
-             code->dtype);
+             dtype);
+  else switch ((gr_jit_other)code->reducer) {
+      case GR_JIT_STORE: snprintf(name, sizeof name, "gr_formula_store_%d", size); break;
+      case GR_JIT_BOTH: snprintf(name, sizeof name, "both %d", dtype); break;
+      case GR_JIT_ENDS: snprintf(name, sizeof name, "ends %d", dtype); break;
+      case GR_JIT_COLUMNS_SUM: snprintf(name, sizeof name, "columns %d", dtype); break;
+      case GR_JIT_HISTOGRAM: snprintf(name, sizeof name, "gr_histogram_%d_%s", code->variant, short_name); break;
+      case GR_JIT_SCAN:
+        snprintf(name, sizeof name, "gr_scan_%s_%s_%s", code->variant < 3 ? "short" : "long", scans[code->variant % 3],
+                 short_name);
+        break;
+      case GR_JIT_OPERATOR:
+        snprintf(name, sizeof name, "gr_operator_%s_%d_%d", e->apart ? "apart" : "loop", size,
+                 gr_jit_skeleton_words(e->words));
+        break;
+    }
   return gr_shipped_text(name, why);
 }
 
