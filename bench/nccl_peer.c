@@ -12,8 +12,8 @@ static void check(lua_State *L, int code, const char *what) {
   if (code != 0) luaL_error(L, "%s: %d", what, code);
 }
 
-/* time(rank, count, calls): the seconds of one ncclAllReduce of so many u64, the mean of so many that follow each other,
-   and, as the second result, where each is waited for. */
+/* time(rank, count, calls): the seconds of one ncclAllReduce of so many u64, the mean of so many that follow each
+   other, and, as the second result, where each is waited for. */
 static int l_time(lua_State *L) {
   static void *joined;
   static cudaStream_t stream;

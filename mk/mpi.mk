@@ -32,10 +32,10 @@ $(fake_nccl): spec/ranks/nccl.c
 	@mkdir -p $(@D)
 	$(call step,$<) $(mpi_compile) $(LIBFLAG) $(LDFLAGS) $< -o $@
 
-mpi: $(if $(shell command -v $(MPICC)),$(module) $(mpi_module) $(failing_mpi) $(fake_nccl) $(if $(no_host),,$(mpi_hosts)))
+files_of_mpi = $(module) $(mpi_module) $(failing_mpi) $(fake_nccl) $(if $(no_host),,$(mpi_hosts))
+mpi: $(if $(shell command -v $(MPICC)),$(files_of_mpi))
 	@$(if $(shell command -v $(MPICC)),echo "$(mpi_module) by $$($(MPICC) --version | head -1)",\
 	  echo "no mpicc: nothing is made (make deps-mpi installs OpenMPI)")
-files_of_mpi = $(module) $(mpi_module) $(failing_mpi) $(fake_nccl) $(if $(no_host),,$(mpi_hosts))
 
 # What the rock gpureduce-mpi makes and installs.
 mpi-alone: $(mpi_module)

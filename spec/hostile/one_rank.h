@@ -57,8 +57,9 @@ static void *one_hold(void *unused, int *rank, int *size) {
 
 /* one_rank(): the communicator. The module must be loaded. */
 static int l_one_rank(lua_State *L) {
-  static const gr_comm_table table = {GR_COMM_VERSION, one_gather, one_gather_parts, one_exchange, one_add, one_broadcast,
-                                      one_barrier,     one_split,  NULL,             NULL,         one_drop, one_words};
+  static const gr_comm_table table = {GR_COMM_VERSION, one_gather, one_gather_parts, one_exchange, one_add,
+                                      one_broadcast,   one_barrier, one_split,       NULL,         NULL,
+                                      one_drop,        one_words};
   lua_getfield(L, LUA_REGISTRYINDEX, GR_COMM_EXPORTS);
   const gr_comm_exports *exports = lua_touserdata(L, -1);
   if (!exports) return luaL_error(L, "the module is not loaded");

@@ -18,8 +18,9 @@ typedef struct gr_nccl_card {
 } gr_nccl_card;
 
 /*
-** A communicator of NCCL's of comm's ranks, on the current device: collective. cards: room for one of each rank. Returns
-** 0, GR_COMM_APART on all ranks, or what MPI failed with. *joined, one that was made before or NULL, is left for it.
+** A communicator of NCCL's of comm's ranks, on the current device: collective. cards: room for one of each rank.
+** Returns 0, GR_COMM_APART on all ranks, or what MPI failed with. *joined, one that was made before or NULL, is given
+** up for it.
 */
 int gr_nccl_join(MPI_Comm comm, const uint8_t identity[GR_COMM_IDENTITY], gr_nccl_card *cards, void **joined);
 
