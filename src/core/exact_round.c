@@ -132,12 +132,14 @@ static int bit_length(const large *a) {
 }
 
 static int bit_at(const large *a, int k) { return k >= 0 && k < 32 * a->count && a->digit[k >> 5] >> (k & 31) & 1; }
+static uint64_t digit_at(const large *a, int k) { return k >= 0 && k < a->count ? a->digit[k] : 0; }
 
 /* 64 bits from bit `from` on (it may be negative: zeros lie below); whether anything else lies below them. */
 static uint64_t bits_from(const large *a, int from, int *rest) {
-  uint64_t m = 0;
+  const int first = from >= 0 ? from / 32 : -((31 - from) / 32), above = from - 32 * first;
+  uint64_t m = digit_at(a, first) | digit_at(a, first + 1) << 32;
+  if (above) m = m >> above | digit_at(a, first + 2) << (64 - above);
   *rest = a->cut;
-  for (int k = 63; k >= 0; k--) m = m << 1 | (uint64_t)bit_at(a, from + k);
   for (int k = 0; k < a->count && 32 * k < from; k++)
     *rest |= (from - 32 * k >= 32 ? a->digit[k] : a->digit[k] & ((UINT32_C(1) << (from - 32 * k)) - 1)) != 0;
   return m;
