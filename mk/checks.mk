@@ -13,8 +13,11 @@ long_specs = $(addprefix spec/,$(addsuffix _spec.lua,save stop large golden safe
   series operator scan reductions histogram order missing present histogram2d heat stack fromdlpack wrap spreads fork \
   processes tasks_page ladder fuse operator_use missing_bits background scope tasks hostile))
 brief_specs = $(filter-out $(long_specs),$(wildcard spec/*_spec.lua))
+# What depends on LuaJIT's own types and its compiler, of the long ones.
+jit_specs = $(addprefix spec/,$(addsuffix _spec.lua,wrap fromdlpack background scope safe operator))
 test-all: oracle functions sets ranks neon bits sanitize-short
-	@for lua in $(luas); do echo "== $$lua"; case " $(BRIEF) " in *" $$lua "*) specs='$(brief_specs)';; *) specs=;; esac; \
+	@for lua in $(luas); do echo "== $$lua"; case " $(BRIEF) " in *" $$lua "*) specs='$(brief_specs)'; \
+	  [ $$lua != luajit ] || specs="$$specs $(jit_specs)";; *) specs=;; esac; \
 	  $(MAKE) --no-print-directory test LUA=$$lua LUA_INCDIR= BUSTED="$(BUSTED) $$specs" || exit; done
 	@mk/check_luas.sh $(luas)
 	@echo "tested under $(luas)$(if $(no_luas),; not here and so not tested: $(no_luas))"
@@ -165,9 +168,8 @@ lint: $(module)
 # one.
 cuda_headers = $(firstword $(wildcard $(toolkit_root)/include $(CUDA_HOME)/include /usr/local/cuda/include))
 warnings:
-	@for f in $(core_c) $(binding_c) src/backend/nocuda.c $(if $(cuda_headers),$(cuda_c)); do \
-	  $(CC) $(base) $(lint_flags) -I$(lua_incdir) $(if $(cuda_headers),-isystem "$(cuda_headers)") \
-	  -fsyntax-only $$f || exit 1; done
+	@printf '%s\n' $(core_c) $(binding_c) src/backend/nocuda.c $(if $(cuda_headers),$(cuda_c)) | xargs -P $(cores) -I{} \
+	  $(CC) $(base) $(lint_flags) -I$(lua_incdir) $(if $(cuda_headers),-isystem "$(cuda_headers)") -fsyntax-only {}
 
 # What cppcheck says of all C; spec/cppcheck.txt has what it says wrongly, with the reasons. Warnings stay in one
 # folder, so that a second run looks only at what has changed.

@@ -24,8 +24,8 @@ sweep: sweep-build
 	$(sweep_run) $(SWEEP)
 # Two processes share the cases; both are waited for.
 sweep-fast: sweep-build
-	$(sweep_run) stride=67 rare=5 part=1/2 $(SWEEP) & first=$$!; \
-	  $(sweep_run) stride=67 rare=5 part=2/2 $(SWEEP); second=$$?; wait $$first && exit $$second
+	$(sweep_run) stride=89 rare=5 part=1/2 $(SWEEP) & first=$$!; \
+	  $(sweep_run) stride=89 rare=5 part=2/2 $(SWEEP); second=$$?; wait $$first && exit $$second
 
 # Random calls beside a model, with finalizers, traps and things that are no arrays: make fuzz CALLS=20000 SEED=1.
 CALLS = 20000

@@ -1,7 +1,8 @@
 # All cores, one short line a file, the whole commands with V=1.
 
+cores := $(shell nproc 2>/dev/null || echo 2)
 ifeq ($(MAKELEVEL),0)
-MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 2)
+MAKEFLAGS += -j$(cores)
 endif
 
 # $(call step,what) begins the command that makes a file: "[12/57] what". How many there will be a dry run says, which
