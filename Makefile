@@ -1,3 +1,4 @@
+# make help       these lines
 # make            build/lua5.4/gpureduce.so for $(LUA), with the CUDA backend if nvcc is found (NVCC= leaves it out)
 # make demo       run the example on the Lua binary        make test      run the specs
 # make test-all   the same under every Lua found, exact sums against MPFR, instruction sets (NEON in an emulator)
@@ -37,7 +38,7 @@ endif
 OBJ = $(BUILD)/obj
 V =
 
-.PHONY: all deps deps-test deps-python demo test bench docs format format-check release install clean always
+.PHONY: all help deps deps-test deps-python demo test bench docs format format-check release install clean always
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL = all
 
@@ -178,6 +179,9 @@ ifeq ($(ROCK),)
 	install -m 644 $(pc) "$(DESTDIR)$(LIBRARY_DIR)/pkgconfig/"
 	install -m 644 include/gpureduce.h include/gpureduce_mpi.h "$(DESTDIR)$(INCLUDE_DIR)/"
 endif
+
+help:
+	@sed -n '/^#/!q; s/^# \{0,1\}//p' $(firstword $(MAKEFILE_LIST))
 
 clean:
 	rm -rf $(BUILD)

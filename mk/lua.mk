@@ -4,7 +4,7 @@ lua_version := $(shell $(LUA) -e 'print(jit and "luajit" or _VERSION:match("%d.%
 lua_name = $(if $(filter luajit,$(lua_version)),luajit,lua$(lua_version))
 
 # Nothing is made for a Lua that is not there; these goals need none.
-no_lua = clean deps deps-test deps-python deps-mpi deps-engines format format-check sets neon oracle reproducible
+no_lua = clean help deps deps-test deps-python deps-mpi deps-engines format format-check sets neon oracle reproducible
 ifneq ($(filter-out $(no_lua),$(or $(MAKECMDGOALS),all)),)
 ifeq ($(lua_version),)
 $(error no Lua '$(LUA)' on PATH (LUA=... names another; make deps installs lua5.4))

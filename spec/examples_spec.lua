@@ -338,11 +338,14 @@ end)
 
 describe("examples/coroutine.lua", function()
   it("never waits, and its results are right", function()
-    for _, looks in ipairs { "0", "2" } do -- on the pretend device: at once, or after two looks
-      local text, status = S.child({ GPUREDUCE_PRETEND_LOOKS = looks }, "examples/coroutine.lua", "20")
+    -- Of the machine's own device few frames may have a result where processors are busy; the pretend device answers at
+    -- once, or after two looks, whatever else runs.
+    for _, looks in ipairs { "", "0", "2" } do
+      local text, status = S.child(looks == "" and {} or { GPUREDUCE_DEVICE = "pretend",
+        GPUREDUCE_PRETEND_LOOKS = looks }, "examples/coroutine.lua", "20")
       assert.equal(0, status, text)
       local results, wrong = text:match("^%d+ frames, (%d+) results, (%d+) of them wrong")
-      assert.is_true(tonumber(results) >= 3, text)
+      assert.is_true(tonumber(results) >= (looks == "" and 1 or 3), text)
       assert.equal("0", wrong)
       local mean = text:match("particles are 1%.000 wide, their mean is ([%d.]+)")
       assert.is_true(math.abs(tonumber(mean) - 0.5) < 0.01, text)

@@ -139,7 +139,8 @@ void fill_pool(const Cell &c, int64_t bytes, int64_t period) {
   for (uint64_t seed = 1; seed <= 2; seed++) {
     char *at = pool + (seed - 1) * kInput;
     if (kind == NORMAL && gr_is_float(type)) {
-      gr_random_job j = {type, n, {at, sizes[type], 0}, seed, 0, 1};
+      const uint64_t of_normal = (uint64_t)1 << 62; /* GR_STREAMS: gr.randn's streams are not those of gr.rand */
+      gr_random_job j = {type, n, {at, sizes[type], 0}, seed, of_normal, GR_NORMAL};
       gr_cuda_run r = {stream, &chip, &work, ++epoch, nullptr, 0};
       CHECK(gr_cuda_random(&j, &r));
     } else if (kind < UNIFORM || seed == 1) {
