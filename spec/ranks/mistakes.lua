@@ -147,6 +147,24 @@ expect("bad argument #2 to 'sum' (option 'comm': is not served together with 'ax
   return t:sum { comm = comm, axis = 1 }
 end)
 assert(t:sum({ comm = comm, axis = 2 })[2] == comm.size * m:column(2):sum())
+local total = gr.operator { state = "s", map = "f64(x)", merge = "s1 + s2", identity = 0 }
+assert(total(t, { comm = comm, axis = 2 }):equal(total(m, { comm = comm, axis = 1 })))
+local kept = total(t, { comm = comm, axis = 2, keepdims = true, skipnan = true, out = "f32" })
+assert(kept.rows == 3 and kept.dtype == "f32" and kept[2][1] == comm.size * m:column(2):sum())
+expect("bad argument #2 to 'operator' (option 'comm': is not served together with 'axis': columns of a transposed "
+  .. "matrix lie whole on their ranks, so leave 'comm' out; with axis = 2 rows lie over all ranks)", function()
+  return total(t, { comm = comm, axis = 1 })
+end)
+for axis = 1, 2 do
+  local some = { comm = comm, axis = axis, mask = t:compare(">", 3) }
+  local why = " of a transposed matrix: reduce the matrix that was transposed, by its other axis)"
+  local with_mask = " (option 'comm': is not served together with 'axis' and 'mask'" .. why
+  expect("bad argument #2 to 'max'" .. with_mask, function() return t:max(some) end)
+  expect("bad argument #2 to 'operator'" .. with_mask, function() return total(t, some) end)
+  expect("bad argument #3 to 'dot' (option 'comm': is not served together with 'axis'" .. why, function()
+    return t:dot(t, { comm = comm, axis = axis })
+  end)
+end
 local room = gr.zeros(3, "f64")
 m:sum({ comm = comm, axis = 1 }):copy { into = room }
 assert(room[1] == comm.size * m:column(1):sum())

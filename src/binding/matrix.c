@@ -69,13 +69,23 @@ int64_t gr_l_results(lua_State *L, int arg, int64_t vectors, int64_t count) {
 
 void gr_l_keep_dimensions(gr_array *results, int axis) { results->rows = axis == 1 ? 1 : results->n; }
 
-int gr_l_reduces_transposed(lua_State *L, int options) {
+int gr_l_reduces_transposed(lua_State *L, int arg, int options) {
   static const char *const others[] = {"rows", "segments", "kernel", "mask"};
-  const gr_array *a = gr_l_test_transposed(L, 1);
+  const gr_array *a = gr_l_test_transposed(L, arg);
   int turned = a && !gr_array_released(a) && lua_istable(L, options) && gr_l_has_option(L, options, "axis");
   for (size_t k = 0; k < sizeof others / sizeof others[0] && turned; k++)
     turned = !gr_l_has_option(L, options, others[k]);
   return turned;
+}
+
+void gr_l_check_ranked_axis(lua_State *L, int arg, int options) {
+  if (!gr_l_test_transposed(L, arg) || !lua_istable(L, options) || !gr_l_has_option(L, options, "comm")) return;
+  if (!gr_l_has_option(L, options, "axis") || gr_l_has_option(L, options, "rows")) return;
+  gr_l_argerror(
+      L, options,
+      "option 'comm': is not served together with 'axis'%s of a transposed matrix: reduce the matrix that was "
+      "transposed, by its other axis",
+      gr_l_has_option(L, options, "mask") ? " and 'mask'" : "");
 }
 
 void gr_l_mark_transposed(lua_State *L, gr_array *a) {
