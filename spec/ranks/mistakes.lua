@@ -208,6 +208,10 @@ local matrices = comm:gather(m:slice(4, 9):matrix(comm.rank == 0 and 2 or 3))
 assert(matrices[1]:equal(gr.arange(4, 9):matrix(2)) and matrices[1].rows == 2 and matrices[2].rows == 3)
 assert(comm:bcast(first and m or nil):equal(m) and comm:bcast(first and m or nil).rows == 4)
 for k = 1, comm.size do assert(ranks[k] == k - 1) end
+for _, turned in ipairs(comm:gather { t, [t] = t }) do -- it arrives as its elements lie in order
+  assert(turned[1].rows == 3 and turned[1]:equal(t:copy()))
+end
+assert(comm:bcast(first and t or nil)[3][4] == 12)
 local half = comm:split(comm.rank % 2)
 assert(half.size == math.floor((comm.size + 1 - comm.rank % 2) / 2) and half.rank == math.floor(comm.rank / 2))
 assert(a:sum { comm = half } == 10 * half.size)
