@@ -355,11 +355,11 @@ int gr_l_operator_reduce(lua_State *L, gr_custom *u, int first, int options) {
   luaL_checkstack(L, MOST + 40, "too many results");
   q.transposed = gr_l_reduces_transposed(L, first, options) && gr_l_has_option(L, options, "comm");
   if (!q.transposed) gr_l_check_ranked_axis(L, first, options);
-  q.of = q.transposed ? (gr_reduced){NULL, gr_l_test_transposed(L, first)} : gr_l_check_reduced(L, first);
+  q.of = q.transposed ? (gr_reduced){NULL, gr_l_test_any_array(L, first)} : gr_l_check_reduced(L, first);
   gr_array *promise = q.of.e ? q.of.a : NULL;
   if (gr_l_options(L, options, names)) {
     read_shape(L, &q);
-    if (q.transposed) q.shape.axis = 3 - q.shape.axis;
+    if (q.transposed) gr_l_turn_shape(&q.shape, q.of.a);
     q.has_at = gr_l_option_at(L, options, &q.shape, &q.at);
     q.later = gr_l_option_flag(L, options, "async");
     q.keepdims = gr_l_option_flag(L, options, "keepdims");

@@ -265,10 +265,10 @@ static int reduce_one(lua_State *L, gr_op op, int options) {
   gr_call q = {.op = op, .options = options, .shape = {.axis = 2}, .gather = gr_l_gathering(L, c)};
   q.transposed = gr_l_reduces_transposed(L, 1, options);
   if (!q.transposed) gr_l_check_ranked_axis(L, 1, options);
-  q.a = q.transposed ? gr_l_test_transposed(L, 1) : gr_l_check_array(L, 1);
+  q.a = q.transposed ? gr_l_test_any_array(L, 1) : gr_l_check_array(L, 1);
   if (!lua_isnoneornil(L, options)) gr_l_read_reduction(L, &q, q.a->n);
   else q.exact = c->exact && gr_exact_has(op, q.a->dtype);
-  if (q.transposed) q.shape.axis = 3 - q.shape.axis;
+  if (q.transposed) gr_l_turn_shape(&q.shape, q.a);
   return finish(L, &q);
 }
 
