@@ -200,8 +200,15 @@ lone = comm.rank == 0 and holes or gr.zeros(0)
 assert(lone:sum({ comm = comm, axis = 1, skipnan = true })[2] == 4)
 assert(lone:sum({ comm = comm, axis = 1, skipnan = true, exact = true })[2] == 4)
 assert(comm.rank > 0 or holes:sum({ axis = 1, exact = true })[1] == 4)
-expect("gpureduce: option 'mask': no element is present: 'max' needs one", function()
-  return holes:max { comm = comm, axis = 1, mask = gr.zeros(4, "u8") }
+expect("gpureduce: option 'mask': no element of column 2 is present: 'max' needs one", function()
+  return holes:max { comm = comm, axis = 1, mask = gr.array({ 1, 0, 1, 0 }, "u8") }
+end)
+expect("gpureduce: option 'skipnan': no element of row 2 is present: 'argmin' needs one", function()
+  return gr.array({ 1, 0 / 0, 3, 0 / 0 }):matrix(2):transpose():argmin { comm = comm, axis = 2, skipnan = true }
+end)
+expect(("gpureduce: option 'ddof': less than the %d elements of column 2 that are present expected, got %d"):format(
+  comm.size, comm.size), function()
+  return holes:var { comm = comm, axis = 1, skipnan = true, ddof = comm.size }
 end)
 expect("gpureduce: ranks must call the same: rank 0 calls mean, column by column, rank 1 calls sum, column by column",
   function() return gr[first and "mean" or "sum"](holes, { comm = comm, axis = 1, exact = true }) end)

@@ -54,7 +54,7 @@ static void check_dtype(lua_State *L, const gr_call *q, int arg) {
 static gr_partial_reduction partial(const gr_call *q) {
   const gr_reduced a = {q->of.e, q->a}, b = {q->with.e, q->b};
   const gr_partial of = {.a = a, .b = b, .tested = q->tested, .missing = q->missing};
-  return (gr_partial_reduction){q->op, q->shape, of, q->ddof, q->exact, q->single, q->transposed};
+  return (gr_partial_reduction){q->op, q->shape, of, q->ddof, q->exact, q->single, q->transposed, 0};
 }
 
 static gr_status run_shape(gr_context *c, gr_call *q, gr_array *out, gr_array *out2) {
