@@ -496,28 +496,28 @@ function gr.column(a, j) end
 function array:column(j) end
 
 ---An array of one element, which operators repeat for all elements of the vector or matrix that it meets. It is read
----where it lies, so a result that was left there (`{into=, at=}`) goes on without a wait; in the text of a formula
+---where it lies, so a result that was left there (`{into=, at=}`) is used without a wait; in the text of a formula
 ---`scalar(x)` says the same.
 ---@param a gpureduce.array of one element; `a:slice(i, i)` is one of several
 ---@return gpureduce.expression # the scalar, for operators and formulas
 function gr.scalar(a) end
 
 ---An array of one element, which operators repeat for all elements of the vector or matrix that it meets. It is read
----where it lies, so a result that was left there (`{into=, at=}`) goes on without a wait; in the text of a formula
+---where it lies, so a result that was left there (`{into=, at=}`) is used without a wait; in the text of a formula
 ---`scalar(x)` says the same.
 ---@return gpureduce.expression # the scalar, for operators and formulas
 function array:scalar() end
 
 ---The matrix turned over, as a view: no element moves. Its rows, columns and elements, its reductions by `axis`, `fill`
----and `release` take it as it lies; all else puts a copy of its elements in order first, which `put` and what stands in
----brackets bring back.
+---and `release` take it as it lies; all else works on a copy whose elements are in order. `put` and `T[index] = values`
+---write what they change in that copy back.
 ---@param X gpureduce.array a matrix
 ---@return gpureduce.array # a matrix of `X.columns` rows; what is written to its elements shows in X. It cannot be `into`
 function gr.transpose(X) end
 
 ---The matrix turned over, as a view: no element moves. Its rows, columns and elements, its reductions by `axis`, `fill`
----and `release` take it as it lies; all else puts a copy of its elements in order first, which `put` and what stands in
----brackets bring back.
+---and `release` take it as it lies; all else works on a copy whose elements are in order. `put` and `T[index] = values`
+---write what they change in that copy back.
 ---@return gpureduce.array # a matrix of `X.columns` rows; what is written to its elements shows in X. It cannot be `into`
 function array:transpose() end
 

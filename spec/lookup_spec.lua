@@ -342,6 +342,15 @@ describe("in brackets", function()
           S.message(T.put, T, gr.array({ 1, 7 }, "i32"), 1))
         S.same_all({ 10, 2.5, 0, 0, 5, 8 }, X:slice())
         assert.equal("gpureduce.transposed", tostring(T):match "^%S+")
+        local V = gr.zeros(6)
+        V[gr.array({ 0, 1, 2, 3, 4, 5 }, "i32"):matrix(2):transpose() + 1] = T
+        assert.same(X:table(), V:matrix(2):table())
+        local order = gr.array({ 6, 5, 4, 3, 2, 1 }, "i32"):matrix(2):transpose() -- 6 3 5 2 4 1
+        V[order] = T
+        S.same_all({ 8, 5, 0, 0, 2.5, 10 }, V)
+        S.same_all({ 10, 0, 2.5, 5, 0, 8 }, V:put(order, T)[order]:slice())
+        V[order:compare(">", 0)] = T
+        S.same_all({ 10, 0, 2.5, 5, 0, 8 }, V)
         if step == 2 then assert.equal(0, base[2]) end
       end
     end)

@@ -54,6 +54,10 @@ describe("operators that are asked for f32", function()
       { "#3 to 'div' (option 'out': f32 or f64 expected, got 'f16')", gr.div, u, 2, { out = "f16" } },
       { "#3 to 'div' (option 'into': f32[2] expected, got f64[2])", gr.div, u, 2, { out = "f32", into = d } },
       { "#3 to 'div' (unknown option 'outt' (did you mean 'out'?))", gr.div, u, 2, { outt = "f32", out = "f32" } },
+      { "#2 to 'sqrt' (unknown option 'outt' (did you mean 'out'?))", gr.sqrt, d, { outt = "f32" } },
+      { "#4 to 'clamp' (unknown option 'out' (did you mean 'into'?))", gr.clamp, d:matrix(1), gr.row(d), 9,
+        { out = "f32" } },
+      { "#4 to 'clamp' (unknown option 'outt')", gr.clamp, d, 0, 1, { outt = "f32" } },
       { "#4 to 'compare' (unknown option 'out' (did you mean 'into'?))", gr.compare, d, "<", 1, { out = "f32" } },
       { "#4 to 'clamp' (unknown option 'out' (did you mean 'into'?))", gr.clamp, d, 0, 1, { out = "f32" } },
     } do

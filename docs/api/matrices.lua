@@ -82,7 +82,7 @@ print(pairs_of.rows, pairs_of[3][2])]],
     {
       name = "scalar",
       text = "An array of one element, which operators repeat for all elements of the vector or matrix that it meets. "
-        .. "It is read where it lies, so a result that was left there (`{into=, at=}`) goes on without a wait; in the "
+        .. "It is read where it lies, so a result that was left there (`{into=, at=}`) is used without a wait; in the "
         .. "text of a formula `scalar(x)` says the same.",
       params = { { "a", "array", "of one element; `a:slice(i, i)` is one of several" } },
       returns = { { "expression", "the scalar, for operators and formulas" } },
@@ -98,8 +98,8 @@ print(table.concat((a / gr.scalar(total)):table(), " "))]],
     {
       name = "transpose",
       text = "The matrix turned over, as a view: no element moves. Its rows, columns and elements, its reductions by "
-        .. "`axis`, `fill` and `release` take it as it lies; all else puts a copy of its elements in order first, "
-        .. "which `put` and what stands in brackets bring back.",
+        .. "`axis`, `fill` and `release` take it as it lies; all else works on a copy whose elements are in "
+        .. "order. `put` and `T[index] = values` write what they change in that copy back.",
       params = { matrix },
       returns = { { "array", "a matrix of `X.columns` rows; what is written to its elements shows in X. It cannot be "
         .. "`into`" } },

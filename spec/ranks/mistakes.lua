@@ -147,6 +147,42 @@ expect("bad argument #2 to 'sum' (option 'comm': is not served together with 'ax
   return t:sum { comm = comm, axis = 1 }
 end)
 assert(t:sum({ comm = comm, axis = 2 })[2] == comm.size * m:column(2):sum())
+local total = gr.operator { state = "s", map = "f64(x)", merge = "s1 + s2", identity = 0 }
+assert(total(t, { comm = comm, axis = 2 }):equal(total(m, { comm = comm, axis = 1 })))
+local kept = total(t, { comm = comm, axis = 2, keepdims = true, skipnan = true, out = "f32" })
+assert(kept.rows == 3 and kept.dtype == "f32" and kept[2][1] == comm.size * m:column(2):sum())
+expect("bad argument #2 to 'operator' (option 'comm': is not served together with 'axis': columns of a transposed "
+  .. "matrix lie whole on their ranks, so leave 'comm' out; with axis = 2 rows lie over all ranks)", function()
+  return total(t, { comm = comm, axis = 1 })
+end)
+-- A part of one row or one column, which lies as any matrix does, and one of nothing go with others' parts.
+for _, columns in ipairs { 1, 3 } do
+  local rows = first and 1 or last and comm.size > 2 and 0 or 4
+  local part = rows > 0 and gr.ones(rows * columns):matrix(rows):transpose() or gr.zeros(0)
+  for _, way in ipairs { {}, { keepdims = true }, { skipnan = true }, { exact = true } } do
+    way.comm, way.axis = comm, 2
+    local sums = part:sum(way)
+    assert(#sums == columns and sums.rows == (way.keepdims and columns or nil) and sums:sum() == 5 * columns)
+    way.exact = nil
+    assert(total(part, way):equal(sums:cast "f64"))
+  end
+  local own = rows > 0 and part or t
+  expect("bad argument #2 to 'sum' (option 'comm': is not served together with 'axis': columns of a transposed matrix "
+    .. "lie whole on their ranks, so leave 'comm' out; with axis = 2 rows lie over all ranks)", function()
+    return own:sum { comm = comm, axis = 1 }
+  end)
+  assert((rows > 0 and part:transpose() or part):sum({ comm = comm, axis = 1 })[1] == 5)
+end
+for axis = 1, 2 do
+  local some = { comm = comm, axis = axis, mask = t:compare(">", 3) }
+  local why = " of a transposed matrix: reduce the matrix that was transposed, by its other axis)"
+  local with_mask = " (option 'comm': is not served together with 'axis' and 'mask'" .. why
+  expect("bad argument #2 to 'max'" .. with_mask, function() return t:max(some) end)
+  expect("bad argument #2 to 'operator'" .. with_mask, function() return total(t, some) end)
+  expect("bad argument #3 to 'dot' (option 'comm': is not served together with 'axis'" .. why, function()
+    return t:dot(t, { comm = comm, axis = axis })
+  end)
+end
 local room = gr.zeros(3, "f64")
 m:sum({ comm = comm, axis = 1 }):copy { into = room }
 assert(room[1] == comm.size * m:column(1):sum())
@@ -164,8 +200,15 @@ lone = comm.rank == 0 and holes or gr.zeros(0)
 assert(lone:sum({ comm = comm, axis = 1, skipnan = true })[2] == 4)
 assert(lone:sum({ comm = comm, axis = 1, skipnan = true, exact = true })[2] == 4)
 assert(comm.rank > 0 or holes:sum({ axis = 1, exact = true })[1] == 4)
-expect("gpureduce: option 'mask': no element is present: 'max' needs one", function()
-  return holes:max { comm = comm, axis = 1, mask = gr.zeros(4, "u8") }
+expect("gpureduce: option 'mask': no element of column 2 is present: 'max' needs one", function()
+  return holes:max { comm = comm, axis = 1, mask = gr.array({ 1, 0, 1, 0 }, "u8") }
+end)
+expect("gpureduce: option 'skipnan': no element of row 2 is present: 'argmin' needs one", function()
+  return gr.array({ 1, 0 / 0, 3, 0 / 0 }):matrix(2):transpose():argmin { comm = comm, axis = 2, skipnan = true }
+end)
+expect(("gpureduce: option 'ddof': less than the %d elements of column 2 that are present expected, got %d"):format(
+  comm.size, comm.size), function()
+  return holes:var { comm = comm, axis = 1, skipnan = true, ddof = comm.size }
 end)
 expect("gpureduce: ranks must call the same: rank 0 calls mean, column by column, rank 1 calls sum, column by column",
   function() return gr[first and "mean" or "sum"](holes, { comm = comm, axis = 1, exact = true }) end)
@@ -190,6 +233,10 @@ local matrices = comm:gather(m:slice(4, 9):matrix(comm.rank == 0 and 2 or 3))
 assert(matrices[1]:equal(gr.arange(4, 9):matrix(2)) and matrices[1].rows == 2 and matrices[2].rows == 3)
 assert(comm:bcast(first and m or nil):equal(m) and comm:bcast(first and m or nil).rows == 4)
 for k = 1, comm.size do assert(ranks[k] == k - 1) end
+for _, turned in ipairs(comm:gather { t, [t] = t }) do -- it arrives as its elements lie in order
+  assert(turned[1].rows == 3 and turned[1]:equal(t:copy()))
+end
+assert(comm:bcast(first and t or nil)[3][4] == 12)
 local half = comm:split(comm.rank % 2)
 assert(half.size == math.floor((comm.size + 1 - comm.rank % 2) / 2) and half.rank == math.floor(comm.rank / 2))
 assert(a:sum { comm = half } == 10 * half.size)

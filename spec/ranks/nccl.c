@@ -1,8 +1,10 @@
 /*
 ** An NCCL for specs (GPUREDUCE_NCCL names it), on pretend devices, whose memory is the host's: MPI adds. FAKE_NCCL says
-** what goes wrong: "version" rank 1 has another one, "id" there is none, "init" rank 1 cannot join, "add" nobody adds.
+** what goes wrong: "version" rank 1 has another one, "id" there is none, "init" rank 1 cannot join, "add" nobody adds,
+** "one" rank 1 does not, for which the others' devices would wait for ever: those say what ends that.
 */
 #include <mpi.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,10 +40,16 @@ NAMED int ncclCommInitRank(void **joined, int size, nccl_id id, int rank) {
 }
 
 NAMED int ncclAllReduce(const void *from, void *to, size_t count, int type, int op, void *joined, void *stream) {
-  if (type != 5 || op != 0 || from != to || !joined || stream || fails("add", -1)) return 4;
+  if (type != 5 || op != 0 || from != to || !joined || stream || fails("add", -1) || fails("one", 1)) return 4;
+  if (fails("one", -1)) return 0;
   return MPI_Allreduce(MPI_IN_PLACE, to, (int)count, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD) ? 5 : 0;
 }
 
 NAMED int ncclCommDestroy(void *joined) { return free(joined), 0; }
-NAMED int ncclCommAbort(void *joined) { return free(joined), 0; }
+
+NAMED int ncclCommAbort(void *joined) {
+  if (fails("one", -1)) puts("nobody waits for what is not added"), fflush(stdout);
+  return free(joined), 0;
+}
+
 NAMED const char *ncclGetErrorString(int code) { return code == 4 ? "it is said to fail" : "unknown"; }

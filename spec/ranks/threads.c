@@ -227,6 +227,8 @@ static int add_there(void *handle, void *stream, uint64_t *values, int64_t n) {
   return add(handle, values, n);
 }
 
+static void leave(void *handle) { (void)handle; }
+
 static void drop(void *handle) {
   member *m = handle;
   group *g = m->of;
@@ -268,7 +270,7 @@ static void *hold(void *of, int *number, int *size) {
 /* world(): as gpureduce.mpi's; how many share the group is counted by those who ask. */
 static int l_world(lua_State *L) {
   static const gr_comm_table table = {GR_COMM_VERSION, gather, gather_parts, exchange,  add,  broadcast,
-                                      barrier,         split,  join,         add_there, drop, words};
+                                      barrier,         split,  join,         add_there, leave, drop, words};
   lua_getfield(L, LUA_REGISTRYINDEX, GR_COMM_EXPORTS);
   const gr_comm_exports *exports = lua_touserdata(L, -1);
   if (!exports) return luaL_error(L, "the module gpureduce is not loaded");

@@ -72,7 +72,7 @@ GR_APART static int no_field(lua_State *L) {
 /* The key at 2 is no position: an array of positions, a mask, or a mistake. */
 GR_APART static int no_position(lua_State *L, int writes) {
   char text[80];
-  if (gr_l_test_array(L, 2) || gr_l_test_expression(L, 2)) return writes ? gr_l_put_by(L) : gr_l_take_by(L);
+  if (gr_l_test_any_array(L, 2) || gr_l_test_expression(L, 2)) return writes ? gr_l_put_by(L) : gr_l_take_by(L);
   if (lua_type(L, 2) != LUA_TNUMBER) return luaL_error(L, GR_ARRAY_NAME ": position expected, got %s", gr_l_kind(L, 2));
   snprintf(text, sizeof text, "%.14g, which is not a whole number", lua_tonumber(L, 2));
   return luaL_error(L, GR_ARRAY_NAME ": position expected, got %s", text);

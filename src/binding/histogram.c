@@ -354,7 +354,7 @@ static int l_bincount(lua_State *L) {
   gr_l_drop_elements(L, weights);
   gr_l_drop_elements(L, p.missing.mask);
   if (!into && !single) return gr_l_reserve(L, c, (size_t)(b.bins * 8)), 1; /* only now is it known how many */
-  if (!into) into = gr_l_new_beside(L, c, a, GR_F32, b.bins);
+  if (!into) into = gr_l_new_beside(L, c, counts, GR_F32, b.bins);          /* a may be released by now */
   GR_TRY(L, c, 2, single ? gr_l_round_into(c, counts, into) : gr_copy(c, counts, into));
   gr_l_release(L, counts);
   return 1;

@@ -48,7 +48,7 @@ static gr_term check_values(lua_State *L, const gr_array *a, int64_t n) {
     if (why) gr_l_argerror(L, 3, "%s", why);
     return term;
   }
-  if (!gr_l_test_array(L, 3) && !gr_l_test_expression(L, 3))
+  if (!gr_l_test_any_array(L, 3) && !gr_l_test_expression(L, 3))
     gr_l_argerror(L, 3, "number or " GR_ARRAY_NAME " expected, got %s", gr_l_kind(L, 3));
   const gr_array *v = gr_l_check_elements(L, 3);
   gr_l_check_like(L, a, v, n < 0 ? v->n : n, n < 0 ? "" : " (of the index)", "av", 3);

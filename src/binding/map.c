@@ -104,12 +104,20 @@ static int is_rounded(lua_State *L, int options) {
   return !lua_isnoneornil(L, options) && gr_l_has_option(L, options, "out");
 }
 
+/* With 'out' no call comes here, but it is what a word like it may have meant. */
+static int finish_operator(lua_State *L, const gr_map_call *call, const gr_array *like, int options) {
+  static const char *const names[] = {"into", "out", NULL};
+  gr_l_options(L, options, names);
+  check_kind(L, call->a.array ? 1 : 2, call->op, call->dtype);
+  return put(L, call, like, gr_map_result(call->op, call->dtype), options);
+}
+
 /* gr.neg(a, options) and its like */
 static int l_unary(lua_State *L) {
   if (gr_l_has_expression(L, 1) || is_rounded(L, 2)) return gr_l_lazy_map(L, (gr_map)gr_l_number(L), 1);
   gr_array *a = gr_l_check_array(L, 1);
   gr_map_call call = {.op = (gr_map)gr_l_number(L), .dtype = a->dtype, .a = {a, 0}};
-  return finish(L, &call, a, gr_map_result(call.op, a->dtype), 2);
+  return finish_operator(L, &call, a, 2);
 }
 
 /* -a: Lua gives the operand twice. */
@@ -126,7 +134,7 @@ static int l_binary(lua_State *L) {
   gr_array *first = read_pair(L, 1, 2, &call, &spread);
   if (!first) gr_l_check_array(L, 1);
   if (spread || is_rounded(L, 3)) return gr_l_lazy_map(L, call.op, 2);
-  return finish(L, &call, first, gr_map_result(call.op, first->dtype), 3);
+  return finish_operator(L, &call, first, 3);
 }
 
 /* One end of clamp, before the options; nil stands for none. */

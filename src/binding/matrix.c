@@ -69,13 +69,39 @@ int64_t gr_l_results(lua_State *L, int arg, int64_t vectors, int64_t count) {
 
 void gr_l_keep_dimensions(gr_array *results, int axis) { results->rows = axis == 1 ? 1 : results->n; }
 
-int gr_l_reduces_transposed(lua_State *L, int options) {
+/* Over ranks a part lies transposed, too, that has one row or column alone, or nothing. */
+static int is_turned(lua_State *L, int arg, int options, const gr_array *a) {
+  int64_t axis = 0;
+  if (gr_l_test_transposed(L, arg)) return 1;
+  if (!gr_l_has_option(L, options, "comm")) return 0;
+  return a->turned || (a->n == 0 && !a->rows && gr_l_option_int(L, options, "axis", &axis) && axis == 2);
+}
+
+int gr_l_reduces_transposed(lua_State *L, int arg, int options) {
   static const char *const others[] = {"rows", "segments", "kernel", "mask"};
-  const gr_array *a = gr_l_test_transposed(L, 1);
-  int turned = a && !gr_array_released(a) && lua_istable(L, options) && gr_l_has_option(L, options, "axis");
+  const gr_array *a = gr_l_test_any_array(L, arg);
+  int turned = a && !gr_array_released(a) && lua_istable(L, options) && gr_l_has_option(L, options, "axis") &&
+               is_turned(L, arg, options, a);
   for (size_t k = 0; k < sizeof others / sizeof others[0] && turned; k++)
     turned = !gr_l_has_option(L, options, others[k]);
   return turned;
+}
+
+void gr_l_turn_shape(gr_shape *s, const gr_array *a) {
+  s->axis = 3 - s->axis;
+  if (s->rows && a->turned) s->rows = gr_array_columns(a);
+}
+
+void gr_l_check_ranked_axis(lua_State *L, int arg, int options) {
+  const gr_array *a = gr_l_test_any_array(L, arg);
+  if (!a || !(a->turned || gr_l_test_transposed(L, arg))) return;
+  if (!lua_istable(L, options) || !gr_l_has_option(L, options, "comm")) return;
+  if (!gr_l_has_option(L, options, "axis") || gr_l_has_option(L, options, "rows")) return;
+  gr_l_argerror(
+      L, options,
+      "option 'comm': is not served together with 'axis'%s of a transposed matrix: reduce the matrix that was "
+      "transposed, by its other axis",
+      gr_l_has_option(L, options, "mask") ? " and 'mask'" : "");
 }
 
 void gr_l_mark_transposed(lua_State *L, gr_array *a) {
@@ -116,7 +142,7 @@ static int l_transpose(lua_State *L) {
   gr_array_view(a, view, 0, 1, a->n);
   view->rows = a->rows;
   if (transposed) return 1;
-  if (columns == 1 || (a->rows == 1 && columns)) return view->rows = columns, 1;
+  if (columns == 1 || (a->rows == 1 && columns)) return view->turned = !a->turned, view->rows = columns, 1;
   gr_l_mark_transposed(L, view);
   return 1;
 }

@@ -20,7 +20,15 @@ int64_t gr_l_results(lua_State *L, int arg, int64_t vectors, int64_t count);
 /* As the option keepdims says, results of the shape (axis as the caller has it) become a matrix. */
 void gr_l_keep_dimensions(gr_array *results, int axis);
 
-/* Whether argument 1 lies transposed and is reduced by 'axis' alone: by the other axis of what lies there, then. */
-int gr_l_reduces_transposed(lua_State *L, int options);
+/* Whether argument `arg` lies transposed and is reduced by 'axis' alone: by the other axis of what lies there, then. */
+int gr_l_reduces_transposed(lua_State *L, int arg, int options);
+/* The shape that the options give, as what lies there has it. */
+void gr_l_turn_shape(gr_shape *, const gr_array *a);
+
+/*
+** Where it is not so, a transposed matrix is put in order first, and then its rows are a rank's own: over ranks, 'axis'
+** would mean others than it says.
+*/
+void gr_l_check_ranked_axis(lua_State *L, int arg, int options);
 
 #endif

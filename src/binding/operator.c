@@ -161,6 +161,7 @@ typedef struct call {
   gr_future *gather;
   int first, options; /* where the operand and the options are */
   int later, has_at, results, keepdims;
+  int transposed; /* it lies so, and shape is that of what lies there */
   int64_t at;
   gr_dtype dtype[MOST];
   uint8_t single[MOST]; /* this result is of f64 and rounded to f32 */
@@ -319,7 +320,7 @@ static void push_ranked_columns(lua_State *L, gr_context *c, gr_comm *comm, call
       gr_l_release(L, wide);
       lua_replace(L, first + k);
     }
-    if (q->keepdims) gr_l_keep_dimensions(out[k], q->shape.axis);
+    if (q->keepdims) gr_l_keep_dimensions(out[k], q->transposed ? 3 - q->shape.axis : q->shape.axis);
   }
 }
 
@@ -327,7 +328,7 @@ static void push_ranked_columns(lua_State *L, gr_context *c, gr_comm *comm, call
 static int push_ranks(lua_State *L, gr_context *c, gr_comm *comm, call *q) {
   uint64_t words[MOST];
   gr_queue *where = q->of.a->storage->queue;
-  const char *other = q->shape.rows && q->shape.axis != 1      ? "rows"
+  const char *other = q->shape.rows && q->shape.axis != 1      ? q->transposed ? "axis" : "rows"
                       : q->shape.segments                      ? "segments"
                       : q->has_at                              ? "at"
                       : gr_l_has_option(L, q->options, "into") ? "into"
@@ -352,10 +353,13 @@ int gr_l_operator_reduce(lua_State *L, gr_custom *u, int first, int options) {
   call q = {.u = u, .first = first, .options = options, .shape = {.axis = 2}, .gather = gr_l_gathering(L, c)};
   gr_comm *comm = NULL;
   luaL_checkstack(L, MOST + 40, "too many results");
-  q.of = gr_l_check_reduced(L, first);
+  q.transposed = gr_l_reduces_transposed(L, first, options) && gr_l_has_option(L, options, "comm");
+  if (!q.transposed) gr_l_check_ranked_axis(L, first, options);
+  q.of = q.transposed ? (gr_reduced){NULL, gr_l_test_any_array(L, first)} : gr_l_check_reduced(L, first);
   gr_array *promise = q.of.e ? q.of.a : NULL;
   if (gr_l_options(L, options, names)) {
     read_shape(L, &q);
+    if (q.transposed) gr_l_turn_shape(&q.shape, q.of.a);
     q.has_at = gr_l_option_at(L, options, &q.shape, &q.at);
     q.later = gr_l_option_flag(L, options, "async");
     q.keepdims = gr_l_option_flag(L, options, "keepdims");

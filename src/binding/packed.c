@@ -103,8 +103,14 @@ static int put_value(packing *p, int i, int depth) {
       }
       return put_tag(p, END), 1;
     default: {
-      const gr_array *a = gr_l_test_array(L, i);
-      if (a && !gr_array_released(a)) return put_array(p, i);
+      const gr_array *a = gr_l_test_any_array(L, i);
+      if (a && !gr_array_released(a)) {
+        lua_pushvalue(L, i); /* where a transposed matrix is put in order */
+        gr_l_check_array(L, lua_gettop(L));
+        if (!put_array(p, lua_gettop(L))) return 0;
+        lua_pop(L, 1);
+        return 1;
+      }
       snprintf(p->text, 128, "number, string, boolean, array or table of these expected, got %.40s", gr_l_kind(L, i));
       return 0;
     }

@@ -13,7 +13,7 @@ static int push_columns(lua_State *L, gr_context *c, gr_comm *comm, const gr_red
   const int two = r->op == GR_OP_minmax;
   const gr_dtype t = single ? GR_F32 : r->exact ? GR_F64 : gr_result_dtype(r->op, r->a->dtype);
   const gr_partial of = {.a = {NULL, (gr_array *)(uintptr_t)r->a}, .b = {NULL, (gr_array *)(uintptr_t)r->b}};
-  const gr_partial_reduction all = {r->op, r->shape, of, r->ddof, r->exact, single, 0};
+  const gr_partial_reduction all = {r->op, r->shape, of, r->ddof, r->exact, single, 0, 0};
   gr_array *out[2] = {gr_l_push_array(L), two ? gr_l_push_array(L) : NULL};
   if (p || r->exact) GR_TRY_RANKS(L, c, comm, options, gr_partial_ranks(c, p ? p : &all, t, out[0], out[1]));
   else GR_TRY_RANKS(L, c, comm, 1, gr_reduce_ranks(c, r->op, r->shape, r->a, r->b, r->ddof, t, out[0], out[1]));

@@ -82,8 +82,6 @@ static const struct {
     {"op", "reduce the mask, as in a:compare('>', x):count { comm = comm }"},
     {"value", "reduce the mask, as in a:compare('>', x):count { comm = comm }"},
     {"kernel", "kernels by name are of one process"},
-    {"skipnan", "fill what is missing with what changes nothing, of a sum gr.where(a:isnan(), 0, a)"},
-    {"mask", "fill what is missing with what changes nothing, of a sum gr.where(mask, a, 0)"},
     {"weights", "weighted quantiles are of one process: comm:gather brings the arrays together"},
     {"shape", "the file's shape is that of all parts together"},
 };

@@ -54,7 +54,7 @@ static void check_dtype(lua_State *L, const gr_call *q, int arg) {
 static gr_partial_reduction partial(const gr_call *q) {
   const gr_reduced a = {q->of.e, q->a}, b = {q->with.e, q->b};
   const gr_partial of = {.a = a, .b = b, .tested = q->tested, .missing = q->missing};
-  return (gr_partial_reduction){q->op, q->shape, of, q->ddof, q->exact, q->single, q->transposed};
+  return (gr_partial_reduction){q->op, q->shape, of, q->ddof, q->exact, q->single, q->transposed, 0};
 }
 
 static gr_status run_shape(gr_context *c, gr_call *q, gr_array *out, gr_array *out2) {
@@ -263,11 +263,12 @@ static int reduce_one(lua_State *L, gr_op op, int options) {
   gr_context *c = gr_l_context(L);
   if (gr_l_has_expression(L, 1)) return reduce_expressions(L, op, options);
   gr_call q = {.op = op, .options = options, .shape = {.axis = 2}, .gather = gr_l_gathering(L, c)};
-  q.transposed = gr_l_reduces_transposed(L, options);
-  q.a = q.transposed ? gr_l_test_transposed(L, 1) : gr_l_check_array(L, 1);
+  q.transposed = gr_l_reduces_transposed(L, 1, options);
+  if (!q.transposed) gr_l_check_ranked_axis(L, 1, options);
+  q.a = q.transposed ? gr_l_test_any_array(L, 1) : gr_l_check_array(L, 1);
   if (!lua_isnoneornil(L, options)) gr_l_read_reduction(L, &q, q.a->n);
   else q.exact = c->exact && gr_exact_has(op, q.a->dtype);
-  if (q.transposed) q.shape.axis = 3 - q.shape.axis;
+  if (q.transposed) gr_l_turn_shape(&q.shape, q.a);
   return finish(L, &q);
 }
 
@@ -308,6 +309,7 @@ GR_APART static int pair_with_options(lua_State *L, gr_op op) {
   gr_context *c = gr_l_context(L);
   if (gr_l_has_expression(L, 2)) return reduce_expressions(L, op, 3);
   gr_call q = {.op = op, .options = 3, .shape = {.axis = 2}, .gather = gr_l_gathering(L, c)};
+  for (int k = 1; k <= 2; k++) gr_l_check_ranked_axis(L, k, 3);
   q.a = gr_l_check_array(L, 1);
   q.b = gr_l_check_array(L, 2);
   if (!lua_isnoneornil(L, 3)) gr_l_read_reduction(L, &q, q.a->n);

@@ -215,7 +215,7 @@ static int is_partial(const asked *x) { return gr_may_miss(&x->by.missing); }
 
 static gr_partial_reduction partial(const asked *x) {
   const gr_partial of = {.a = x->of.a, .b = x->of.b, .missing = x->by.missing};
-  return (gr_partial_reduction){x->of.op, x->by.shape, of, x->of.ddof, x->exact, x->single, 0};
+  return (gr_partial_reduction){x->of.op, x->by.shape, of, x->of.ddof, x->exact, x->single, 0, 0};
 }
 
 static gr_status reduce_whole(gr_context *c, const asked *x, gr_value *r) {

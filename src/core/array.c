@@ -43,6 +43,7 @@ static gr_status make_on(gr_context *c, gr_queue *q, gr_array *out, gr_dtype dty
   out->offset = 0;
   out->stride = (int64_t)size;
   out->rows = 0;
+  out->turned = 0;
   return GR_OK;
 }
 
@@ -65,6 +66,7 @@ void gr_array_view(const gr_array *a, gr_array *out, int64_t first, int64_t step
   /* With one element the step is unused and may be anything. */
   out->stride = count > 1 ? a->stride * step : gr_size(a->dtype);
   out->rows = 0;
+  out->turned = 0;
 }
 
 void gr_array_row(const gr_array *a, int64_t k, gr_array *out) {

@@ -12,6 +12,7 @@ typedef struct gr_array {
   uint64_t stamp;      /* by which its owner knows it from what only looks like one; 0: the core's own */
   gr_storage *storage; /* &gr_released once it has been released; NULL in the core: not made yet */
   gr_dtype dtype;
+  uint8_t turned; /* a matrix of one row or column that a transposed one of one column or row is */
   int64_t n;
   int64_t offset, stride; /* bytes; offset is that of the first element; stride may be negative */
   int64_t rows;           /* of a matrix; 0: a vector */

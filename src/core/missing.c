@@ -151,7 +151,7 @@ static int64_t length_of(const call *s, int64_t v) {
 /* Whoever has counts asks for those that are 0. */
 static gr_status refuse_none(const call *s, int64_t v) {
   if (count_of(s, v)) return GR_OK;
-  return gr_partial_none(s->context, &s->q.of.missing, s->q.shape, s->q.turned, v, gr_ops[s->q.op].name);
+  return gr_partial_none(s->context, &s->q.of.missing, s->q.shape, s->q.turned, s->q.column, v, gr_ops[s->q.op].name);
 }
 
 static gr_status check_ddof(const call *s) {
@@ -162,7 +162,7 @@ static gr_status check_ddof(const call *s) {
     if (s->q.ddof >= (double)n && !(n == 0 && s->q.ddof == 0))
       return gr_fail(s->context, GR_BAD,
                      "option 'ddof': less than the %lld elements%s that are present expected, got %.14g", (long long)n,
-                     gr_partial_place(s->q.shape, s->q.turned, v, text), s->q.ddof);
+                     gr_partial_place(s->q.shape, s->q.turned, s->q.column, v, text), s->q.ddof);
   }
   return GR_OK;
 }

@@ -15,6 +15,7 @@ typedef struct gr_partial_reduction {
   double ddof;
   int exact, single; /* correctly rounded; to f32 */
   int turned;        /* rows of the shape are columns to whoever asks */
+  int64_t column;    /* what is reduced is this column of a matrix, from 1; 0: the whole, or all vectors of the shape */
 } gr_partial_reduction;
 
 /* One number (minmax: two) of the whole; of exact ones as gr_exact_all gives them. */

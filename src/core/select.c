@@ -386,7 +386,7 @@ static gr_status keep_present(gr_context *c, gr_shape shape, const gr_sample *s,
   if (s->missing.mask.a) vector_of(shape, s->missing.mask.a, k, &mask), p.missing.mask.a = &mask;
   gr_status status = gr_partial_compact(c, &p, (gr_reduced){NULL, a}, &kept[0]);
   if (status == GR_OK && s->weights) status = gr_partial_compact(c, &p, (gr_reduced){NULL, w}, &kept[1]);
-  if (status == GR_OK && kept[0].n == 0) status = gr_partial_none(c, &s->missing, shape, 0, k, s->name);
+  if (status == GR_OK && kept[0].n == 0) status = gr_partial_none(c, &s->missing, shape, 0, 0, k, s->name);
   gr_array_release(&mask);
   gr_array_release(a);
   gr_array_release(w);

@@ -150,6 +150,8 @@ static int add_there(void *handle, void *stream, uint64_t *values, int64_t count
   return gr_nccl_add(((communicator *)handle)->joined, stream, values, count);
 }
 
+static void leave(void *handle) { gr_nccl_leave(&((communicator *)handle)->joined); }
+
 static int barrier(void *handle) {
   MPI_Comm comm;
   const int code = look(handle, &comm);
@@ -212,8 +214,8 @@ static int split(void *handle, int colour, int key, void **part, int *rank, int 
   return MPI_SUCCESS;
 }
 
-static const gr_comm_table by_mpi = {GR_COMM_VERSION, gather, gather_parts, exchange,  add,  broadcast,
-                                     barrier,         split,  join,         add_there, drop, words};
+static const gr_comm_table by_mpi = {GR_COMM_VERSION, gather, gather_parts, exchange, add,  broadcast, barrier,
+                                     split,           join,   add_there,    leave,    drop, words};
 
 /* ---- the process ---- */
 

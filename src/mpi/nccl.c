@@ -1,6 +1,7 @@
 #include "src/mpi/nccl.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,7 @@ enum { NCCL_UINT64 = 5, NCCL_SUM = 0 };
 #define CODES (-1000) /* NCCL's code k is CODES - k here, as MPI's are above 0 */
 
 static struct {
-  int tried, version;
+  int version;
   char why[256];
   int (*get_version)(int *version);
   int (*get_id)(nccl_id *);
@@ -24,6 +25,7 @@ static struct {
   int (*abandon)(void *joined);
   const char *(*words)(int code);
 } nccl;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void load(void) {
   const struct {
@@ -34,7 +36,6 @@ static void load(void) {
                    {"ncclCommDestroy", &nccl.destroy},    {"ncclCommAbort", &nccl.abandon},
                    {"ncclGetErrorString", &nccl.words}};
   const char *name = getenv("GPUREDUCE_NCCL");
-  nccl.tried = 1;
   if (name && !strcmp(name, "0")) {
     snprintf(nccl.why, sizeof nccl.why, "GPUREDUCE_NCCL is 0");
     return;
@@ -60,7 +61,7 @@ static void load(void) {
 }
 
 int gr_nccl_version(const char **why) {
-  if (!nccl.tried) load();
+  pthread_once(&once, load); /* scripts of several threads may ask for it */
   *why = nccl.why;
   return nccl.version;
 }
@@ -108,6 +109,11 @@ int gr_nccl_join(MPI_Comm comm, const uint8_t identity[GR_COMM_IDENTITY], gr_ncc
 int gr_nccl_add(void *joined, void *stream, uint64_t *values, int64_t count) {
   const int code = nccl.all_reduce(values, values, (size_t)count, NCCL_UINT64, NCCL_SUM, joined, stream);
   return code == 0 ? 0 : CODES - code;
+}
+
+void gr_nccl_leave(void **joined) {
+  if (*joined) nccl.abandon(*joined);
+  *joined = NULL;
 }
 
 const char *gr_nccl_words(int code) { return code < CODES && nccl.words ? nccl.words(CODES - code) : NULL; }

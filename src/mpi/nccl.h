@@ -27,6 +27,9 @@ int gr_nccl_join(MPI_Comm comm, const uint8_t identity[GR_COMM_IDENTITY], gr_ncc
 /* As gr_comm_table.add_there. What NCCL fails with is a code of its own, which gr_nccl_words knows. */
 int gr_nccl_add(void *joined, void *stream, uint64_t *values, int64_t count);
 
+/* Gives *joined up, and what waits in streams for ranks that did not add. */
+void gr_nccl_leave(void **joined);
+
 /* The words for a code; NULL: it is none of NCCL's. */
 const char *gr_nccl_words(int code);
 

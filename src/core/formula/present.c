@@ -228,17 +228,19 @@ gr_status gr_partial_meet(gr_context *c, const gr_missing *m, gr_op op, gr_dtype
 
 /* ---- words ---- */
 
-const char *gr_partial_place(gr_shape shape, int turned, int64_t v, char text[GR_PLACE]) {
+const char *gr_partial_place(gr_shape shape, int turned, int64_t column, int64_t v, char text[GR_PLACE]) {
+  if (column) shape = (gr_shape){.rows = 1, .axis = 1}, v = column - 1;
   const char *kind = shape.segments ? "segment" : (shape.axis == 2) != turned ? "row" : "column";
   text[0] = 0;
   if (shape.segments || shape.rows) snprintf(text, GR_PLACE, " of %s %lld", kind, (long long)v + 1);
   return text;
 }
 
-gr_status gr_partial_none(gr_context *c, const gr_missing *m, gr_shape shape, int turned, int64_t v, const char *name) {
+gr_status gr_partial_none(gr_context *c, const gr_missing *m, gr_shape shape, int turned, int64_t column, int64_t v,
+                          const char *name) {
   char text[GR_PLACE];
   return gr_fail(c, GR_BAD, "option '%s': no element%s is present: '%s' needs one", m->mask.a ? "mask" : "skipnan",
-                 gr_partial_place(shape, turned, v, text), name);
+                 gr_partial_place(shape, turned, column, v, text), name);
 }
 
 /* ---- copies ---- */

@@ -63,11 +63,15 @@ gr_status gr_partial_fill(gr_context *, const gr_partial *, int second, int wide
 gr_status gr_partial_meet(gr_context *, const gr_missing *, gr_op, gr_dtype, double ddof, int exact, int64_t n,
                           int64_t *all);
 
-/* " of row 3", or of whatever vector v of the shape is (turned: to who asks rows are columns); of the whole "". */
+/*
+** " of row 3", or of whatever vector v of the shape is (turned: to who asks rows are columns), or of this column, which
+** is counted from 1; of the whole "".
+*/
 #define GR_PLACE 48
-const char *gr_partial_place(gr_shape, int turned, int64_t v, char text[GR_PLACE]);
+const char *gr_partial_place(gr_shape, int turned, int64_t column, int64_t v, char text[GR_PLACE]);
 /* Words for a vector of which nothing is present, where `name` needs an element: GR_BAD. */
-gr_status gr_partial_none(gr_context *, const gr_missing *, gr_shape, int turned, int64_t v, const char *name);
+gr_status gr_partial_none(gr_context *, const gr_missing *, gr_shape, int turned, int64_t column, int64_t v,
+                          const char *name);
 
 /* How many elements of floats are -0, or so small that their reciprocal is that of -0. */
 gr_status gr_count_minus_zeros(gr_context *, gr_array *, int64_t *count);

@@ -50,6 +50,20 @@ static gr_status join_devices(gr_context *c, gr_queue *q) {
   return code == GR_COMM_APART ? GR_OK : gr_ranks_moved(c, code);
 }
 
+/* Where one rank cannot, the devices of others must not wait for it; the hosts add from then on. */
+static gr_status add_on_devices(gr_context *c, gr_queue *q, const gr_vec *values, int64_t count) {
+  gr_comm *comm = c->comm;
+  adding a = {comm, (uint64_t *)(uintptr_t)values->data, count};
+  int code = 0;
+  gr_status status = gr_fail_from(c, q, q->backend->lend(q, add_there, &a, &code), "adding over ranks", 0);
+  if (status == GR_OK) status = gr_ranks_moved(c, code);
+  status = gr_ranks_agree(c, status);
+  if (status == GR_OK) return GR_OK;
+  comm->table->leave(comm->handle);
+  comm->joined = 0;
+  return status;
+}
+
 /* Whether devices add, by what all ranks have told; those that have not been tried are joined first. */
 static gr_status choose(gr_context *c, gr_queue *q, int *devices) {
   const gr_comm *comm = c->comm;
@@ -68,7 +82,7 @@ static gr_status choose(gr_context *c, gr_queue *q, int *devices) {
 gr_status gr_ranks_add_array(gr_context *c, gr_array *values, gr_status mine) {
   gr_comm *comm = c->comm;
   gr_vec v = {0};
-  int devices = 0, hosts = 1, code = 0;
+  int devices = 0, hosts = 1;
   if (comm->size == 1) return mine;
   const int way = mine == GR_OK ? where(comm, values) : ON_HOST;
   if (mine == GR_OK) mine = gr_array_write(values, way == ON_HOST ? GR_HOST : GR_DEVSIDE, 0, &v);
@@ -78,11 +92,7 @@ gr_status gr_ranks_add_array(gr_context *c, gr_array *values, gr_status mine) {
   gr_queue *q = values->storage->queue;
   if (!hosts) status = choose(c, q, &devices);
   if (status != GR_OK) return status;
-  if (devices) {
-    adding a = {comm, (uint64_t *)(uintptr_t)v.data, values->n};
-    status = gr_fail_from(c, q, q->backend->lend(q, add_there, &a, &code), "adding over ranks", 0);
-    return status == GR_OK ? gr_ranks_moved(c, code) : status;
-  }
+  if (devices) return add_on_devices(c, q, &v, values->n);
   /* Ranks whose values were to stay on devices bring them now, which some may fail in. */
   if (!hosts) status = gr_ranks_agree(c, gr_array_write(values, GR_HOST, 0, &v));
   if (status != GR_OK) return status;

@@ -42,13 +42,14 @@ typedef struct gr_comm_table {
   /* The communicator of the ranks that name the same colour, in the order of key, then of rank. */
   int (*split)(void *handle, int colour, int key, void **part, int *rank, int *size);
   /*
-  ** Of devices; both NULL: there is no way from one to another. join: the device that is current, whose identity no
+  ** Of devices; all NULL: there is no way from one to another. join: the device that is current, whose identity no
   ** other has, becomes this rank's part of what add_there works on, if all can be joined. add_there: as add, of values
   ** in that device's memory and in the order of its stream, so it may return before they are added; every rank of the
-  ** communicator calls it.
+  ** communicator calls it, and where one cannot, all of them leave: what they wait for in their streams ends.
   */
   int (*join)(void *handle, const uint8_t identity[GR_COMM_IDENTITY]);
   int (*add_there)(void *handle, void *stream, uint64_t *values, int64_t count);
+  void (*leave)(void *handle);
   void (*drop)(void *handle);
   void (*words)(int code, char *text, size_t room);
 } gr_comm_table;

@@ -25,6 +25,7 @@ static gr_status reduce_column(gr_context *c, const gr_partial_reduction *p, int
   gr_array a = {0}, b = {0}, mask = {0};
   gr_partial_reduction q = *p;
   q.shape = (gr_shape){.axis = 2};
+  q.column = k + 1;
   gr_ranks_column(p->shape, p->of.a.a, k, &a);
   q.of.a = (gr_reduced){NULL, &a};
   if (p->of.b.a && p->shape.pairs) gr_ranks_column(p->shape, p->of.b.a, k, &b);
