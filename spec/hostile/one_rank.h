@@ -57,9 +57,17 @@ static void *one_hold(void *unused, int *rank, int *size) {
 
 /* one_rank(): the communicator. The module must be loaded. */
 static int l_one_rank(lua_State *L) {
-  static const gr_comm_table table = {GR_COMM_VERSION, one_gather, one_gather_parts, one_exchange, one_add,
-                                      one_broadcast,   one_barrier, one_split,       NULL,         NULL,
-                                      one_drop,        one_words};
+  /* Devices of one rank are joined with none. */
+  static const gr_comm_table table = {.version = GR_COMM_VERSION,
+                                      .gather = one_gather,
+                                      .gather_parts = one_gather_parts,
+                                      .exchange = one_exchange,
+                                      .add = one_add,
+                                      .broadcast = one_broadcast,
+                                      .barrier = one_barrier,
+                                      .split = one_split,
+                                      .drop = one_drop,
+                                      .words = one_words};
   lua_getfield(L, LUA_REGISTRYINDEX, GR_COMM_EXPORTS);
   const gr_comm_exports *exports = lua_touserdata(L, -1);
   if (!exports) return luaL_error(L, "the module is not loaded");

@@ -269,8 +269,19 @@ static void *hold(void *of, int *number, int *size) {
 
 /* world(): as gpureduce.mpi's; how many share the group is counted by those who ask. */
 static int l_world(lua_State *L) {
-  static const gr_comm_table table = {GR_COMM_VERSION, gather, gather_parts, exchange,  add,  broadcast,
-                                      barrier,         split,  join,         add_there, leave, drop, words};
+  static const gr_comm_table table = {.version = GR_COMM_VERSION,
+                                      .gather = gather,
+                                      .gather_parts = gather_parts,
+                                      .exchange = exchange,
+                                      .add = add,
+                                      .broadcast = broadcast,
+                                      .barrier = barrier,
+                                      .split = split,
+                                      .join = join,
+                                      .add_there = add_there,
+                                      .leave = leave,
+                                      .drop = drop,
+                                      .words = words};
   lua_getfield(L, LUA_REGISTRYINDEX, GR_COMM_EXPORTS);
   const gr_comm_exports *exports = lua_touserdata(L, -1);
   if (!exports) return luaL_error(L, "the module gpureduce is not loaded");

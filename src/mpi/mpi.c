@@ -214,8 +214,19 @@ static int split(void *handle, int colour, int key, void **part, int *rank, int 
   return MPI_SUCCESS;
 }
 
-static const gr_comm_table by_mpi = {GR_COMM_VERSION, gather, gather_parts, exchange, add,  broadcast, barrier,
-                                     split,           join,   add_there,    leave,    drop, words};
+static const gr_comm_table by_mpi = {.version = GR_COMM_VERSION,
+                                     .gather = gather,
+                                     .gather_parts = gather_parts,
+                                     .exchange = exchange,
+                                     .add = add,
+                                     .broadcast = broadcast,
+                                     .barrier = barrier,
+                                     .split = split,
+                                     .join = join,
+                                     .add_there = add_there,
+                                     .leave = leave,
+                                     .drop = drop,
+                                     .words = words};
 
 /* ---- the process ---- */
 
