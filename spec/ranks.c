@@ -112,7 +112,7 @@ static void fold(const gr_reduce_job *all, int size, gr_acc *states) {
     if (!gr_border_sends(starts, size, r, f.leaf, 0, &out, 1)) continue;
     if (out.end - out.first > moved) moved = out.end - out.first;
   }
-  gr_ranks_fold_all(&f, starts, size, messages, states);
+  gr_ranks_fold_all(&f, starts, size, messages, 0, states);
 }
 
 static int64_t cases, numbers;

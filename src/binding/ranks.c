@@ -17,7 +17,6 @@ static void let_go(gr_comm *comm) {
   free(comm->cards);
   free(comm->texts);
   free(comm->starts);
-  free(comm->messages);
   *comm = (gr_comm){.rank = comm->rank, .size = comm->size};
 }
 
@@ -34,8 +33,7 @@ static int make_room_for(gr_comm *comm, int size) {
   comm->cards = calloc((size_t)size, sizeof *comm->cards);
   comm->texts = calloc((size_t)size, GR_CARD_TEXT);
   comm->starts = calloc(3 * (size_t)size + 2, sizeof *comm->starts);
-  comm->messages = calloc((size_t)size, 8 + sizeof comm->cards->fields);
-  if (!comm->cards || !comm->texts || !comm->starts || !comm->messages) return 0;
+  if (!comm->cards || !comm->texts || !comm->starts) return 0;
   comm->lengths = comm->starts + size + 1;
   comm->before = comm->lengths + size;
   comm->before[0] = -1;

@@ -167,7 +167,8 @@ gr_status gr_reduce_over_ranks(gr_context *c, gr_op op, const gr_array *a, const
   status = gr_ranks_number(c, q, side, &job, status, r);
   if (status == GR_OK && gr_may_overflow(op, a->dtype) && r->v[1].f == 0 && gr_ranks_all(c))
     status = run_scaled(c, q, side, &job, r);
-  for (int k = 0; k < 2; k++) gr_array_release(&made[k]);
+  for (int k = 0; k < 2; k++)
+    if (made[k].storage) gr_array_release(&made[k]);
   r->is_float = gr_is_float(gr_result_dtype(op, a->dtype));
   return status;
 }

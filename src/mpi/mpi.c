@@ -111,7 +111,7 @@ static int exchange(void *handle, const gr_message *sent, int64_t sends, const g
   for (int64_t k = 0; k < sends; k++) most += sent[k].bytes / PIECE + 1;
   for (int64_t k = 0; k < receipts; k++) most += expected[k].bytes / PIECE + 1;
   if (most == 0) return MPI_SUCCESS;
-  MPI_Request *requests = malloc((size_t)most * sizeof *requests);
+  MPI_Request few[8], *requests = most <= 8 ? few : malloc((size_t)most * sizeof *requests);
   if (!requests) return MPI_ERR_NO_MEM;
   for (int64_t k = 0; k < receipts + sends && code == MPI_SUCCESS; k++) {
     const gr_message *p = k < receipts ? &expected[k] : &sent[k - receipts];
@@ -126,7 +126,7 @@ static int exchange(void *handle, const gr_message *sent, int64_t sends, const g
   }
   if (code == MPI_SUCCESS) code = MPI_Waitall(count, requests, MPI_STATUSES_IGNORE);
   if (code != MPI_SUCCESS) give_up(comm, requests, received, requests + received, count - received);
-  free(requests);
+  if (requests != few) free(requests);
   return h->broken = code;
 }
 

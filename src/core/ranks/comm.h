@@ -80,7 +80,6 @@ typedef struct gr_comm {
   int64_t *starts;  /* size + 1 */
   int64_t *lengths; /* size: bytes that each rank sends */
   int64_t *before;  /* size + 1: starts of the last number, which the next one guesses; negative: there was none */
-  char *messages;   /* size: what the cards' states are as messages */
   int64_t width;    /* of the call at work: how many vectors */
   const struct gr_backend *device; /* that was joined last, or was to be */
   int joined;                      /* which came to something */

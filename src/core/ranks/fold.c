@@ -142,7 +142,8 @@ gr_status gr_ranks_states(const gr_ranks_fold *f, const gr_ranks_part *part, con
   return status;
 }
 
-void gr_ranks_fold_all(const gr_ranks_fold *f, const int64_t *starts, int size, const char *messages, gr_acc *states) {
+void gr_ranks_fold_all(const gr_ranks_fold *f, const int64_t *starts, int size, const char *messages, int64_t step,
+                       gr_acc *states) {
   const int64_t bytes = f->fields * 8, n = starts[size];
   for (int64_t v = 0; v < f->count; v++) {
     const char *at = messages + v * bytes;
@@ -152,6 +153,7 @@ void gr_ranks_fold_all(const gr_ranks_fold *f, const int64_t *starts, int size, 
     for (int r = 0; r < size; r++) {
       const gr_leaves l = gr_leaves_of(starts, size, r, f->leaf);
       int64_t first = l.first;
+      if (step) at = messages + r * step + v * bytes;
       at += 8;
       for (int64_t leaves; (leaves = gr_next_node(l, &first, GR_ANY_NODE)) > 0; at += bytes * f->count) {
         gr_acc acc = gr_identity(GR_ACC_WRAP, 0);

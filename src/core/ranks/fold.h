@@ -55,7 +55,11 @@ gr_status gr_ranks_states(const gr_ranks_fold *, const gr_ranks_part *, const in
                           char *message);
 static inline int64_t gr_ranks_together(const gr_ranks_fold *f) { return f->count == 1 ? GR_RANKS_TOGETHER : f->count; }
 
-/* The states of all vectors, from the messages of all ranks one after the other. */
-void gr_ranks_fold_all(const gr_ranks_fold *, const int64_t *starts, int size, const char *messages, gr_acc *states);
+/*
+** The states of all vectors, from the messages of all ranks: one after the other, or (step > 0) each so many bytes from
+** the one before.
+*/
+void gr_ranks_fold_all(const gr_ranks_fold *, const int64_t *starts, int size, const char *messages, int64_t step,
+                       gr_acc *states);
 
 #endif

@@ -1,9 +1,14 @@
 #include "src/core/ranks/nodes.h"
 
+/* Leaves are powers of two, and positions not negative. Here numbers of some microseconds feel every division. */
+static int64_t within(int64_t p, int64_t leaf) { return p & (leaf - 1); }
+static int64_t begin_of(int64_t p, int64_t leaf) { return p & -leaf; }
+static int64_t leaves_in(int64_t p, int64_t leaf) { return p >> __builtin_ctzll((unsigned long long)leaf); }
+
 gr_leaves gr_leaves_of(const int64_t *starts, int size, int rank, int64_t leaf) {
   const int64_t low = starts[rank], high = starts[rank + 1], n = starts[size];
-  gr_leaves l = {low / leaf, high / leaf, low % leaf != 0};
-  if (high == n && high > low && n % leaf) l.end++; /* the last leaf of all is as short as it is */
+  gr_leaves l = {leaves_in(low, leaf), leaves_in(high, leaf), within(low, leaf) != 0};
+  if (high == n && high > low && within(n, leaf)) l.end++; /* the last leaf of all is as short as it is */
   if (l.end <= l.first) l = (gr_leaves){l.first, l.first, 0};
   return l;
 }
@@ -12,7 +17,7 @@ int64_t gr_next_node(gr_leaves l, int64_t *first, int64_t most) {
   int64_t leaves = 1;
   if (*first >= l.end) return 0;
   if (*first == l.first && l.shared) return ++*first, 1;
-  while (leaves <= most / 2 && *first % (2 * leaves) == 0 && *first + 2 * leaves <= l.end) leaves *= 2;
+  while (leaves <= most / 2 && within(*first, 2 * leaves) == 0 && *first + 2 * leaves <= l.end) leaves *= 2;
   *first += leaves;
   return leaves;
 }
@@ -28,16 +33,16 @@ int64_t gr_count_nodes(gr_leaves l, int64_t most) {
 
 /* The least end of the leaf in which position p lies. */
 static int64_t leaf_end(int64_t p, int64_t n, int64_t leaf) {
-  const int64_t end = (p / leaf + 1) * leaf;
+  const int64_t end = begin_of(p, leaf) + leaf;
   return end < n ? end : n;
 }
 
 /* What a rank has behind its last whole leaf; 0: nothing. end: of the leaf that it is in. */
 static int tail_of(const int64_t *starts, int size, int rank, int64_t leaf, gr_stretch *tail, int64_t *end) {
   const int64_t low = starts[rank], high = starts[rank + 1], n = starts[size];
-  if (low == high || high % leaf == 0 || high == n) return 0;
+  if (low == high || within(high, leaf) == 0 || high == n) return 0;
   *end = leaf_end(high, n, leaf);
-  tail->first = high / leaf * leaf > low ? high / leaf * leaf : low;
+  tail->first = begin_of(high, leaf) > low ? begin_of(high, leaf) : low;
   tail->end = high;
   return 1;
 }
@@ -63,7 +68,7 @@ int64_t gr_border_sends(const int64_t *starts, int size, int rank, int64_t leaf,
 
 int64_t gr_border_receipts(const int64_t *starts, int size, int rank, int64_t leaf, int all, gr_stretch *out,
                            int64_t room) {
-  const int64_t from = starts[rank] / leaf * leaf;
+  const int64_t from = begin_of(starts[rank], leaf);
   gr_stretch tail;
   int64_t end, count = 0;
   int first = rank;
@@ -80,7 +85,7 @@ int64_t gr_border_receipts(const int64_t *starts, int size, int rank, int64_t le
 
 int gr_has_borders(const int64_t *starts, int size, int64_t leaf) {
   for (int r = 1; r < size; r++)
-    if (starts[r] % leaf && starts[r] < starts[size]) return 1;
+    if (within(starts[r], leaf) && starts[r] < starts[size]) return 1;
   return 0;
 }
 

@@ -107,7 +107,7 @@ static gr_status run(gr_context *c, gr_queue *q, const plan *p, const gr_reduce_
       make_message(c, q, p, job, before, block + l.leaf, edge, (gr_acc *)(block + l.states), well, block + l.mine);
   gr_status status = gr_ranks_moved(c, c->comm->table->gather_parts(c->comm->handle, block + l.mine, all, lengths));
   if (status == GR_OK && any_failed(p, all, lengths)) status = gr_ranks_agree(c, mine);
-  if (status == GR_OK) gr_ranks_fold_all(&p->fold, p->starts, p->size, all, states);
+  if (status == GR_OK) gr_ranks_fold_all(&p->fold, p->starts, p->size, all, 0, states);
   return status;
 }
 
@@ -241,19 +241,18 @@ static gr_status guess_states(gr_context *c, gr_queue *q, const gr_ranks_fold *k
   return status;
 }
 
-/* Whether all have guessed right: then their states are in the communicator's messages. */
-static int take_guesses(gr_comm *comm, const gr_ranks_fold *f) {
-  char *to = comm->messages;
+/* Whether all have guessed right: then their states are on the cards. */
+static int all_guessed(const gr_comm *comm, const gr_ranks_fold *f) {
   for (int r = 0; r < comm->size; r++)
     if (comm->cards[r].all != comm->starts[comm->size] || comm->cards[r].low != comm->starts[r]) return 0;
-  if (gr_has_borders(comm->starts, comm->size, f->leaf)) return 0;
-  for (int r = 0; r < comm->size; r++) {
-    const int64_t bytes = gr_ranks_message(f, comm->starts, comm->size, r);
-    memset(to, 0, 8);
-    memcpy(to + 8, comm->cards[r].fields, (size_t)bytes - 8);
-    to += bytes;
-  }
-  return 1;
+  return !gr_has_borders(comm->starts, comm->size, f->leaf);
+}
+
+/* The states of messages lie behind 8 bytes, and so they do on cards. */
+static void fold_cards(const gr_comm *comm, const gr_ranks_fold *f, gr_acc *state) {
+  _Static_assert(offsetof(gr_card, fields) >= 8, "a message begins within its card");
+  const char *first = (const char *)comm->cards + offsetof(gr_card, fields) - 8;
+  gr_ranks_fold_all(f, comm->starts, comm->size, first, sizeof(gr_card), state);
 }
 
 gr_status gr_ranks_number(gr_context *c, gr_queue *q, gr_side side, const gr_reduce_job *job, gr_status mine,
@@ -268,7 +267,7 @@ gr_status gr_ranks_number(gr_context *c, gr_queue *q, gr_side side, const gr_red
   if (status == GR_OK) status = check_length(c, job, gr_ranks_all(c));
   if (status != GR_OK) return status;
   memcpy(comm->before, comm->starts, ((size_t)comm->size + 1) * sizeof *comm->before);
-  if (take_guesses(comm, &f)) gr_ranks_fold_all(&f, comm->starts, comm->size, comm->messages, &state);
+  if (all_guessed(comm, &f)) fold_cards(comm, &f, &state);
   else status = gr_ranks_reduce(c, q, side, job, &state);
   if (status == GR_OK) *r = gr_finish(job->op, job->dtype, state, gr_ranks_all(c), job->ddof);
   return status;
@@ -397,7 +396,7 @@ static void fold_messages(numbers *t, int *failed) {
       *failed = 1;
       return;
     }
-    gr_ranks_fold_all(&f, p.starts, p.size, t->one, &state);
+    gr_ranks_fold_all(&f, p.starts, p.size, t->one, 0, &state);
     item->value = gr_finish(job->op, job->dtype, state, item->n, job->ddof);
     for (item->rank = 0; item->rank < p.size - 1 && p.starts[item->rank + 1] < item->value.v[0].i;) item->rank++;
   }
