@@ -12,10 +12,8 @@ static int push_columns(lua_State *L, gr_context *c, gr_comm *comm, const gr_red
                         const gr_partial_reduction *p, int options, int single, int kept) {
   const int two = r->op == GR_OP_minmax;
   const gr_dtype t = single ? GR_F32 : r->exact ? GR_F64 : gr_result_dtype(r->op, r->a->dtype);
-  const gr_partial of = {.a = {NULL, (gr_array *)(uintptr_t)r->a}, .b = {NULL, (gr_array *)(uintptr_t)r->b}};
-  const gr_partial_reduction all = {r->op, r->shape, of, r->ddof, r->exact, single, 0, 0};
   gr_array *out[2] = {gr_l_push_array(L), two ? gr_l_push_array(L) : NULL};
-  if (p || r->exact) GR_TRY_RANKS(L, c, comm, options, gr_partial_ranks(c, p ? p : &all, t, out[0], out[1]));
+  if (p) GR_TRY_RANKS(L, c, comm, options, gr_partial_ranks(c, p, t, out[0], out[1]));
   else GR_TRY_RANKS(L, c, comm, 1, gr_reduce_ranks(c, r->op, r->shape, r->a, r->b, r->ddof, t, out[0], out[1]));
   for (int k = 0; k <= two && kept; k++) gr_l_keep_dimensions(out[k], kept);
   return 1 + two;
@@ -28,13 +26,10 @@ int gr_l_push_ranks(lua_State *L, gr_context *c, gr_comm *comm, const gr_reducti
   int rank = 0;
   if (r->shape.rows && r->shape.axis != 1) gr_l_refuse_with_comm(L, options, "rows");
   if (r->shape.rows) return push_columns(L, c, comm, r, p, options, single, kept);
-  if (p) {
+  if (p && gr_may_miss(&p->of.missing)) {
     GR_TRY_RANKS(L, c, comm, options, gr_partial_all(c, p, &x));
-  } else if (r->exact) {
-    /* The core takes operands that it may store the elements of; these are there. */
-    gr_array a = *r->a, b = r->b ? *r->b : a;
-    const gr_reduced of = {NULL, &a}, with = {NULL, r->b ? &b : NULL};
-    GR_TRY_RANKS(L, c, comm, 1, gr_exact_all(c, r->op, of, with, (int64_t)r->ddof, single, NULL, &exact));
+  } else if (p) {
+    GR_TRY_RANKS(L, c, comm, 1, gr_exact_all(c, p->op, p->of.a, p->of.b, (int64_t)p->ddof, single, NULL, &exact));
     lua_pushnumber(L, exact);
     return 1;
   } else {

@@ -49,8 +49,8 @@ int gr_l_stay_away(lua_State *L, gr_context *, gr_comm *, int arg, gr_status);
 
 /*
 ** Pushes a reduction over comm's ranks, of which the arrays are this one's parts; of positions the rank that has them,
-** too. partial: the same where elements are missing, or NULL; options: the argument whose fault it is if that is not
-** served; kept: the axis that keepdims keeps, or 0.
+** too. partial: the same where elements are missing or it is exact, else NULL; options: the argument whose fault it is
+** if that is not served; kept: the axis that keepdims keeps, or 0.
 */
 int gr_l_push_ranks(lua_State *L, gr_context *, gr_comm *, const gr_reduction *, const gr_partial_reduction *partial,
                     int options, int single, int kept);

@@ -173,7 +173,7 @@ static int push_ranks(lua_State *L, gr_context *c, gr_call *q) {
   const gr_reduction r = {.op = q->op, .shape = q->shape, .a = q->a, .b = q->b, .ddof = q->ddof, .exact = q->exact};
   const gr_partial_reduction p = partial(q);
   const int kept = !q->keepdims ? 0 : q->transposed ? 3 - q->shape.axis : q->shape.axis;
-  return gr_l_push_ranks(L, c, q->comm, &r, is_partial(q) ? &p : NULL, q->options, q->single, kept);
+  return gr_l_push_ranks(L, c, q->comm, &r, is_partial(q) || q->exact ? &p : NULL, q->options, q->single, kept);
 }
 
 static int finish(lua_State *L, gr_call *q) {

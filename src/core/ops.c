@@ -167,8 +167,7 @@ gr_status gr_reduce_over_ranks(gr_context *c, gr_op op, const gr_array *a, const
   status = gr_ranks_number(c, q, side, &job, status, r);
   if (status == GR_OK && gr_may_overflow(op, a->dtype) && r->v[1].f == 0 && gr_ranks_all(c))
     status = run_scaled(c, q, side, &job, r);
-  for (int k = 0; k < 2; k++)
-    if (made[k].storage) gr_array_release(&made[k]);
+  for (int k = 0; k < 2; k++) gr_array_release(&made[k]);
   r->is_float = gr_is_float(gr_result_dtype(op, a->dtype));
   return status;
 }
@@ -328,6 +327,8 @@ gr_status gr_reduce_ranks(gr_context *c, gr_op op, gr_shape s, const gr_array *a
   gr_reduce_job job = {.op = op, .dtype = a->dtype, .ddof = ddof, .scale_a = 1, .scale_b = 1};
   gr_queue *q = a->storage->queue;
   gr_acc *states = NULL;
+  gr_array *const outs[2] = {out, out2};
+  const gr_dtype types[2] = {t, t};
   gr_vec o[2];
   int64_t n, redone = 0;
   job.n = a->n ? gr_shape_length(s, a->n) : 0;
@@ -336,11 +337,7 @@ gr_status gr_reduce_ranks(gr_context *c, gr_op op, gr_shape s, const gr_array *a
   gr_status status = gr_shape_read(s, side, a, b, &job.a, &job.b);
   status = gr_ranks_vectors(c, q, side, &job, status, &states, &n);
   if (status != GR_OK) return free(states), status; /* on all ranks */
-  for (int k = 0; k < (out2 ? 2 : 1) && status == GR_OK; k++) {
-    status = gr_array_make_beside(c, a, k ? out2 : out, t, c->comm->width);
-    if (status == GR_OK && c->comm->width) status = gr_array_write(k ? out2 : out, GR_HOST, 1, &o[k]);
-  }
-  status = gr_ranks_agree(c, status);
+  status = gr_ranks_results(c, a, outs, types, out2 ? 2 : 1, o);
   for (int64_t k = 0; status == GR_OK && k < c->comm->width; k++) {
     gr_value r = gr_finish(op, a->dtype, states[k], n, ddof);
     if (gr_may_overflow(op, a->dtype) && r.v[1].f == 0 && n) {

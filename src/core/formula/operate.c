@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include "kernels/numerics/digest.h"
 #include "src/core/ranks/borders.h"
+#include "src/core/ranks/columns.h"
 #include "src/core/ranks/each.h"
 #include "src/core/ranks/meet.h"
 
@@ -334,7 +335,7 @@ gr_status gr_custom_ranks(gr_context *c, gr_custom *u, const gr_missing *m, gr_r
            mine == GR_OK ? (unsigned long long)digest_of(&u->op) : 0);
   gr_status status = gr_ranks_meet(c, text, of.a->n, 1, mine);
   if (status == GR_OK) status = fold_parts(&s, words, GR_OK);
-  if (kept.storage) gr_array_release(&kept);
+  gr_array_release(&kept);
   return status;
 }
 
@@ -349,11 +350,7 @@ gr_status gr_custom_ranks_each(gr_context *c, gr_custom *u, gr_shape s, const gr
   if (status == GR_OK && m.mask.a) status = gr_reduced_eval(c, &m.mask);
   status = gr_ranks_each(c, "operator", s, of->a, status, &columns);
   if (status != GR_OK) return status;
-  for (int k = 0; k < u->op.results && status == GR_OK; k++) {
-    status = gr_array_make_beside(c, of->a, out[k], u->op.result[k], columns);
-    if (status == GR_OK && columns) status = gr_array_write(out[k], GR_HOST, 1, &to[k]);
-  }
-  status = gr_ranks_agree(c, status);
+  status = gr_ranks_results(c, of->a, out, u->op.result, u->op.results, to);
   for (int64_t v = 0; v < columns && status == GR_OK; v++) {
     gr_array a = {0}, mask = {0};
     gr_missing own = {.nan = m.nan};
@@ -363,7 +360,7 @@ gr_status gr_custom_ranks_each(gr_context *c, gr_custom *u, gr_shape s, const gr
     for (int k = 0; k < u->op.results && status == GR_OK; k++)
       memcpy((char *)(uintptr_t)to[k].data + v * to[k].stride, &words[k], (size_t)gr_size(out[k]->dtype));
     gr_array_release(&a);
-    if (mask.storage) gr_array_release(&mask);
+    gr_array_release(&mask);
   }
   return status;
 }

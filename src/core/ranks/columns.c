@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include "src/core/dtype.h"
 #include "src/core/pool.h"
+#include "src/core/ranks/meet.h"
 
 /* The operation whose results are the states of a reducer, or tell them; -1: there is none. */
 static int telling(gr_reducer red) {
@@ -105,4 +106,15 @@ gr_status gr_ranks_columns(gr_queue *q, const gr_reduce_job *job, gr_acc *states
   if (device) gr_pool_give(q->backend, q, device, bytes);
   free(host);
   return status;
+}
+
+gr_status gr_ranks_results(gr_context *c, const gr_array *beside, gr_array *const *out, const gr_dtype *t, int count,
+                           gr_vec *to) {
+  const int64_t columns = c->comm->width;
+  gr_status status = GR_OK;
+  for (int k = 0; k < count && status == GR_OK; k++) {
+    status = gr_array_make_beside(c, beside, out[k], t[k], columns);
+    if (status == GR_OK && columns) status = gr_array_write(out[k], GR_HOST, 1, &to[k]);
+  }
+  return gr_ranks_agree(c, status);
 }

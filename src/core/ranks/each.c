@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include "src/core/exact.h"
 #include "src/core/operation.h"
+#include "src/core/ranks/columns.h"
 #include "src/core/ranks/meet.h"
 
 void gr_ranks_column(gr_shape s, const gr_array *a, int64_t k, gr_array *out) {
@@ -39,8 +40,8 @@ static gr_status reduce_column(gr_context *c, const gr_partial_reduction *p, int
                                ? gr_partial_all(c, &q, r)
                                : gr_exact_all(c, q.op, q.of.a, q.of.b, (int64_t)q.ddof, q.single, NULL, &r->v[0].f);
   gr_array_release(&a);
-  if (b.storage) gr_array_release(&b);
-  if (mask.storage) gr_array_release(&mask);
+  gr_array_release(&b);
+  gr_array_release(&mask);
   return status;
 }
 
@@ -48,18 +49,15 @@ gr_status gr_partial_ranks(gr_context *c, const gr_partial_reduction *given, gr_
                            gr_array *out2) {
   gr_partial_reduction p = *given;
   gr_array *const outs[2] = {out, out2};
-  gr_vec to[2] = {{0}};
+  const gr_dtype types[2] = {t, t};
+  gr_vec to[2];
   int64_t columns = 0;
   gr_status mine = gr_reduced_eval(c, &p.of.a);
   if (mine == GR_OK && p.of.b.a) mine = gr_reduced_eval(c, &p.of.b);
   if (mine == GR_OK && p.of.missing.mask.a) mine = gr_reduced_eval(c, &p.of.missing.mask);
   gr_status status = gr_ranks_each(c, gr_ops[p.op].name, p.shape, p.of.a.a, mine, &columns);
   if (status != GR_OK) return status;
-  for (int k = 0; k < 2 && outs[k] && status == GR_OK; k++) {
-    status = gr_array_make_beside(c, p.of.a.a, outs[k], t, columns);
-    if (status == GR_OK && columns) status = gr_array_write(outs[k], GR_HOST, 1, &to[k]);
-  }
-  status = gr_ranks_agree(c, status);
+  status = gr_ranks_results(c, p.of.a.a, outs, types, out2 ? 2 : 1, to);
   for (int64_t v = 0; v < columns && status == GR_OK; v++) {
     gr_value r = {.is_float = 1};
     status = reduce_column(c, &p, v, &r);

@@ -103,8 +103,9 @@ gr_status gr_ranks_meet_with(gr_context *c, const gr_ranks_call *what, int64_t n
 }
 
 gr_status gr_ranks_agree_on(gr_context *c, int64_t says, gr_status mine) {
-  const gr_ranks_call call = call_of("the rest of a call");
-  return show_cards(c, &call, says, 0, NULL, mine);
+  /* Whatever a call is, its rest is this one, so its number is chosen and not made of the words each time. */
+  static const gr_ranks_call rest = {1, say_text, "the rest of a call"};
+  return show_cards(c, &rest, says, 0, NULL, mine);
 }
 
 gr_status gr_ranks_agree(gr_context *c, gr_status mine) { return gr_ranks_agree_on(c, 0, mine); }
