@@ -87,7 +87,8 @@ shipped_skeletons_scan = 80
 shipped_ptx = $(shipped_cu:%.cu=$(OBJ)/%.ptx)
 $(OBJ)/%.ptx: %.cu
 	@mkdir -p $(@D)
-	$(call step,$<) $(nvcc) -std=c++17 -fmad=false -I. -arch=compute_$(or $(shipped_$(*F)),75) -ptx $(follow) $< -o $@
+	$(call step,$<) $(nvcc) -std=c++17 -fmad=false -I. -DGR_SKELETON_HOLES \
+	  -arch=compute_$(or $(shipped_$(*F)),75) -ptx $(follow) $< -o $@
 steps_ptx = $(OBJ)/kernels/cuda/formula/steps.ptx
 $(OBJ)/shipped.c: $(steps_ptx) $(filter-out $(steps_ptx),$(shipped_ptx)) mk/skeletons.lua
 	$(call step,mk/skeletons.lua) $(LUA) mk/skeletons.lua $(filter %.ptx,$^) >$@

@@ -30,6 +30,12 @@ typedef struct gr_cuda_scratch {
   void *owner; /* for grow */
 } gr_cuda_scratch;
 
+/* Bytes from one address up to another. */
+typedef struct gr_cuda_span {
+  const char *from, *to;
+} gr_cuda_span;
+static const gr_cuda_span gr_anything = {NULL, (const char *)UINTPTR_MAX};
+
 /* A kernel that was compiled for a formula, and what it is told beside the reduction's own arguments. */
 typedef struct gr_cuda_formula {
   void *function, *compiled; /* the driver's function; whose it is */
@@ -39,14 +45,10 @@ typedef struct gr_cuda_formula {
   int across;                /* it is a gr_reduce_cols_sum, of columns that gr_cuda_columns_fit */
   int count;
   const uint64_t *words;
-  int (*launch)(void *function, unsigned blocks, unsigned threads, unsigned shared, void *stream, void *arguments);
+  gr_cuda_span reads; /* where its inputs lie */
+  int (*launch)(void *function, unsigned blocks, unsigned threads, unsigned shared, int early, void *stream,
+                void *arguments);
 } gr_cuda_formula;
-
-/* Bytes from one address up to another. */
-typedef struct gr_cuda_span {
-  const char *from, *to;
-} gr_cuda_span;
-static const gr_cuda_span gr_anything = {NULL, (const char *)UINTPTR_MAX};
 
 #define GR_MOST_LEAVES ((int64_t)1 << 25) /* of a vector in one launch: 128 GiB, of 16-bit types 256 */
 

@@ -14,16 +14,21 @@
 ** - A launch that may not read at once waits before launch_dependents: then earlier writers need no tracking. Did it
 **   not, the next launch could read what those are still writing, since it only compares itself with launches after the
 **   last wait.
-** Without the attribute of such a launch, and below 9.0, waiting and letting start do nothing.
+** Without the attribute of such a launch, and below 9.0, waiting and letting start do nothing. A skeleton is PTX for
+** older chips, so there they are holes, which src/backend/jit fills where the chip has the instructions.
 */
 __device__ __forceinline__ void gr_await_earlier() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");
+#elif defined(GR_SKELETON_HOLES)
+  asm volatile("//GR_AWAIT_EARLIER" ::: "memory");
 #endif
 }
 __device__ __forceinline__ void gr_let_next_start() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;");
+#elif defined(GR_SKELETON_HOLES)
+  asm volatile("//GR_LET_NEXT_START");
 #endif
 }
 
@@ -55,6 +60,11 @@ static inline gr_cuda_span gr_span(const gr_vec &v, int64_t count, int64_t n, in
   const char *at = (const char *)v.data;
   return {at + (along < 0 ? along : 0) + (across < 0 ? across : 0),
           at + (along > 0 ? along : 0) + (across > 0 ? across : 0) + size};
+}
+
+/* The elements of count vectors, or of the inputs of the formula that stands for them. */
+static inline gr_cuda_span gr_elements(const gr_cuda_run &run, const gr_vec &v, int64_t count, int64_t n, int size) {
+  return run.formula && !run.formula->alone ? run.formula->reads : gr_span(v, count, n, size);
 }
 
 static inline bool gr_is_empty(const gr_cuda_span &a) { return a.from == a.to; }

@@ -298,10 +298,9 @@ int gr_cuda_histogram(const gr_histogram_job *job, const gr_cuda_run *run) {
   }
   p.formula = run->formula;
   p.args.inputs_stable =
-      !p.formula &&
       gr_reads_at_once(then, p.early && p.args.contiguous && !p.args.packed && p.args.words == p.args.part_bins,
-                       {gr_span(job->a, 1, job->n, gr_size_of(job->dtype)), gr_span(job->edges, job->bins + 1),
-                        gr_span(job->ilimits, job->bins + 1)},
+                       {gr_elements(*run, job->a, 1, job->n, gr_size_of(job->dtype)),
+                        gr_span(job->edges, job->bins + 1), gr_span(job->ilimits, job->bins + 1)},
                        {counts, tails});
   if (e == cudaSuccess)
     e = p.args.by_value            ? gr_hist_values(&p, stream)

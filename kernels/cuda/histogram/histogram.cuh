@@ -416,7 +416,7 @@ typedef struct gr_hist_plan {
 enum gr_hist_skeleton { GR_HIST_NO_SKELETON = -1, GR_HIST_EVEN32, GR_HIST_EVEN64, GR_HIST_EDGES, GR_HIST_MANY };
 
 template <class Kernel> static cudaError_t gr_hist_start(Kernel kernel, const gr_hist_plan *p, cudaStream_t stream) {
-  if (p->formula) return gr_start_formula(*p->formula, p->args, p->blocks, p->threads, p->shared, stream);
+  if (p->formula) return gr_start_formula(*p->formula, p->args, p->blocks, p->threads, p->shared, p->early, stream);
   if (p->shared > 40 * 1024) { /* 48, less what kernels have besides */
     cudaError_t e =
         cudaFuncSetAttribute((const void *)kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)p->shared);

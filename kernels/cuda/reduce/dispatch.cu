@@ -133,7 +133,7 @@ Plan plan(const gr_reduce_job &job, const gr_cuda_chip &chip, bool apart, bool i
   }
   if (p.row->kernel == GR_KERNEL_leaves) plan_combine(p, t, chip);
   if (formula && formula->alone) p.states = 1;
-  if (formula) p.launch.early = p.args.ahead = false; /* it is of an architecture without dependent launches */
+  if (formula && formula->alone) p.launch.early = p.args.ahead = false; /* its kernels wait for nothing */
   int64_t groups = p.args.nodes == 1 ? gr_most_blocks : gr_counters / (p.args.counters > 1 ? p.args.counters : 1);
   p.vectors = groups * p.per_block;
   if (p.vectors > job.count) p.vectors = job.count;
@@ -184,7 +184,7 @@ cudaError_t start(gr_reduce_kernel which, const void *kernel, const gr_reduce_ar
     there.batch = &one;
     cudaError_t e = file(kernel, q, there);
     if (e != cudaSuccess) return e;
-    return (cudaError_t)l.formula->launch(l.formula->function, l.blocks, l.threads, l.shared, l.stream,
+    return (cudaError_t)l.formula->launch(l.formula->function, l.blocks, l.threads, l.shared, l.early, l.stream,
                                           one.kernel[0].arguments);
   }
   gr_tensor_map map;
@@ -209,8 +209,8 @@ bool reads_at_once(const gr_reduce_job &j, const gr_cuda_run &run) {
   auto results = [&](void *p) {
     return run.done ? gr_cuda_span{} : j.chosen ? gr_anything : gr_span((int64_t *)p, j.count);
   };
-  return gr_reads_at_once(run, !first && !j.offsets,
-                          {gr_span(j.a, j.count, j.n, size), gr_span(j.b, j.count, j.n, size)},
+  return gr_reads_at_once(run, !first && !j.offsets && !(run.formula && run.formula->alone),
+                          {gr_elements(run, j.a, j.count, j.n, size), gr_elements(run, j.b, j.count, j.n, size)},
                           {results(j.out), results(j.out2)});
 }
 
@@ -256,8 +256,7 @@ int launch(Plan &p, const gr_cuda_run *run) {
 }  // namespace
 
 extern "C" int gr_cuda_reduce(const gr_reduce_job *job, const gr_cuda_run *run) {
-  const bool at_once = !run->formula && reads_at_once(*job, *run);
-  Plan p = plan(*job, *run->chip, false, at_once, run->done != nullptr, run->formula);
+  Plan p = plan(*job, *run->chip, false, reads_at_once(*job, *run), run->done != nullptr, run->formula);
   int e = gr_cuda_need(run, scratch_of(p));
   return e == cudaSuccess ? launch(p, run) : e;
 }

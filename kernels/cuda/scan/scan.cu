@@ -82,9 +82,8 @@ int gr_cuda_scan(const gr_scan_job *job, const gr_cuda_run *run) {
   if (job->n <= 0 || job->count <= 0) return cudaSuccess;
   gr_scan q = arguments_of(job);
   q.inputs_stable =
-      !run->formula &&
       gr_reads_at_once(*run, q.tiles <= Tuning::short_tiles,
-                       {gr_span(job->a, job->count, job->n, gr_size_of(job->dtype))},
+                       {gr_elements(*run, job->a, job->count, job->n, gr_size_of(job->dtype))},
                        {gr_span(job->out, job->count, job->n, gr_size_of(job->out_dtype))});
   int e = gr_cuda_need(run, scratch_of(q));
   if (e != cudaSuccess) return e;

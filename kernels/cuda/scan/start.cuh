@@ -18,11 +18,12 @@ static cudaError_t gr_scan_launch(const void *kernel, gr_scan &q, int32_t blocks
     at.asked->shared = shared;
     return cudaSuccess;
   }
-  if (at.formula) return gr_start_formula(*at.formula, q, blocks, threads, (size_t)shared, at.stream);
+  const int early = at.chip->major >= 9;
+  if (at.formula) return gr_start_formula(*at.formula, q, blocks, threads, (size_t)shared, early, at.stream);
   cudaError_t e =
       shared ? cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared) : cudaSuccess;
   if (e != cudaSuccess) return e;
-  return gr_start_early(kernel, args, blocks, threads, (size_t)shared, at.chip->major >= 9, at.stream);
+  return gr_start_early(kernel, args, blocks, threads, (size_t)shared, early, at.stream);
 }
 
 template <class S> static cudaError_t gr_scan_start(gr_scan q, const gr_scan_place &at) {

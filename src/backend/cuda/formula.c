@@ -62,7 +62,7 @@ static gr_status store(gr_cuda_queue *q, const gr_formula_job *job) {
   memcpy(arguments.words, c.words, (size_t)c.formula.count * sizeof *c.words);
   gr_cuda_prepare(q, &q->work, &run);
   const unsigned blocks = (unsigned)((job->n - 1) / block + 1);
-  const int e = gr_jit_launch(c.formula.function, blocks, GR_STORE_THREADS, 0, run.stream, &arguments);
+  const int e = gr_jit_launch(c.formula.function, blocks, GR_STORE_THREADS, 0, 0, run.stream, &arguments);
   gr_jit_let_go(c.formula.compiled);
   return gr_cuda_launched(q, e, "a formula");
 }

@@ -62,7 +62,7 @@ static struct cudaKernelNodeParams params_of(const gr_cuda_kernel *k, void **arg
 static cudaError_t start(const gr_cuda_kernel *k, int early, cudaStream_t stream) {
   void *arguments = (void *)(uintptr_t)k->arguments;
   if (k->compiled)
-    return (cudaError_t)gr_jit_launch((void *)(uintptr_t)k->kernel, (unsigned)k->blocks, (unsigned)k->threads, 0,
+    return (cudaError_t)gr_jit_launch((void *)(uintptr_t)k->kernel, (unsigned)k->blocks, (unsigned)k->threads, 0, early,
                                       stream, arguments);
   struct cudaKernelNodeParams p = params_of(k, &arguments);
   cudaLaunchAttribute how = {.id = cudaLaunchAttributeProgrammaticStreamSerialization};

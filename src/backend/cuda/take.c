@@ -8,6 +8,19 @@
 _Static_assert(GR_ARGUMENT_BYTES == GR_OWN_ARGUMENT_BYTES + GR_JIT_WORDS * sizeof(uint64_t),
                "a batch has no room for a formula's arguments");
 
+/* From the first byte of the inputs to the last. Those that repeat end earlier than this says. */
+static gr_cuda_span inputs_of(const gr_formula_job *job) {
+  gr_cuda_span all = {NULL, NULL};
+  for (int k = 0; k < job->program->input_count; k++) {
+    const gr_vec *v = &job->inputs[k];
+    const int64_t along = (job->n - 1) * v->stride;
+    const char *at = v->data, *from = at + (along < 0 ? along : 0), *to = at + (along > 0 ? along : 0) + 8;
+    if (!all.to || from < all.from) all.from = from;
+    if (to > all.to) all.to = to;
+  }
+  return all;
+}
+
 gr_status gr_cuda_take_formula(gr_cuda_queue *q, const gr_formula_job *job, const gr_jit_asked *asked, gr_dtype t,
                                gr_cuda_taken *c) {
   const int stores = asked->reducer == GR_JIT_STORE;
@@ -17,6 +30,7 @@ gr_status gr_cuda_take_formula(gr_cuda_queue *q, const gr_formula_job *job, cons
   if (!stores) code.dtype = (int16_t)t;
   code.changes = (uint8_t)stores;
   code.number = !stores && job->words;
+  code.early = !stores && q->device->chip.major >= 9;
   gr_compiled *found = gr_jit_take(q->device->chip.device, &code, &why);
   if (!found) return !strcmp(why, "out of memory") ? GR_NO_MEMORY : GR_NOT_FUSED;
   c->formula = (gr_cuda_formula){.function = found->function,
@@ -28,6 +42,7 @@ gr_status gr_cuda_take_formula(gr_cuda_queue *q, const gr_formula_job *job, cons
                                  .across = asked->reducer == GR_JIT_COLUMNS_SUM,
                                  .count = gr_jit_words(&code),
                                  .words = c->words,
+                                 .reads = inputs_of(job),
                                  .launch = gr_jit_launch};
   return GR_OK;
 }

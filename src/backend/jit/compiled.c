@@ -15,14 +15,13 @@
 #define ASKED_SHARED (40 * 1024) /* more has to be allowed: 48 KiB, less what kernels have besides */
 
 /* The driver has been loaded by the runtime, which is linked in. */
-#define DRIVER(X)                                                                                                   \
-  X(cuModuleLoadDataEx, (CUmodule *, const void *, unsigned, CUjit_option *, void **))                              \
-  X(cuModuleUnload, (CUmodule))                                                                                     \
-  X(cuModuleGetFunction, (CUfunction *, CUmodule, const char *))                                                    \
-  X(cuFuncSetAttribute, (CUfunction, CUfunction_attribute, int))                                                    \
-  X(cuOccupancyMaxActiveBlocksPerMultiprocessor, (int *, CUfunction, int, size_t))                                  \
-  X(cuLaunchKernel,                                                                                                 \
-    (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void **, void **)) \
+#define DRIVER(X)                                                                      \
+  X(cuModuleLoadDataEx, (CUmodule *, const void *, unsigned, CUjit_option *, void **)) \
+  X(cuModuleUnload, (CUmodule))                                                        \
+  X(cuModuleGetFunction, (CUfunction *, CUmodule, const char *))                       \
+  X(cuFuncSetAttribute, (CUfunction, CUfunction_attribute, int))                       \
+  X(cuOccupancyMaxActiveBlocksPerMultiprocessor, (int *, CUfunction, int, size_t))     \
+  X(cuLaunchKernelEx, (const CUlaunchConfig *, CUfunction, void **, void **))          \
   X(cuCtxSynchronize, (void))
 
 static struct {
@@ -223,14 +222,26 @@ void gr_jit_let_go(gr_compiled *c) {
   pthread_mutex_unlock(&all.lock);
 }
 
-int gr_jit_launch(void *function, unsigned blocks, unsigned threads, unsigned shared, void *stream, void *arguments) {
+int gr_jit_launch(void *function, unsigned blocks, unsigned threads, unsigned shared, int early, void *stream,
+                  void *arguments) {
   void *list[] = {arguments};
+  CUlaunchAttribute how = {.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION};
+  how.value.programmaticStreamSerializationAllowed = 1;
+  const CUlaunchConfig c = {.gridDimX = blocks,
+                            .gridDimY = 1,
+                            .gridDimZ = 1,
+                            .blockDimX = threads,
+                            .blockDimY = 1,
+                            .blockDimZ = 1,
+                            .sharedMemBytes = shared,
+                            .hStream = (CUstream)stream,
+                            .attrs = &how,
+                            .numAttrs = early ? 1 : 0};
   CUresult e = CUDA_SUCCESS;
   if (shared > ASKED_SHARED)
     e = driver.cuFuncSetAttribute((CUfunction)function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)shared);
   if (e != CUDA_SUCCESS) return (int)e;
-  return (int)driver.cuLaunchKernel((CUfunction)function, blocks, 1, 1, threads, 1, 1, shared, (CUstream)stream, list,
-                                    NULL);
+  return (int)driver.cuLaunchKernelEx(&c, (CUfunction)function, list, NULL);
 }
 
 void gr_jit_list(void (*see)(const gr_compiled *, void *), void *to) {

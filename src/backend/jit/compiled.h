@@ -34,8 +34,12 @@ gr_compiled *gr_jit_take(int device, const gr_jit_code *, const char **why);
 void gr_jit_keep(gr_compiled *); /* one user more */
 void gr_jit_let_go(gr_compiled *);
 
-/* Launches it in a stream (CUstream), with so many bytes of shared memory that it asks for as it is: a CUresult. */
-int gr_jit_launch(void *function, unsigned blocks, unsigned threads, unsigned shared, void *stream, void *arguments);
+/*
+** Launches it in a stream (CUstream), with so many bytes of shared memory that it asks for as it is: a CUresult. early:
+** before the launch ahead of it has ended, for which its kernel waits.
+*/
+int gr_jit_launch(void *function, unsigned blocks, unsigned threads, unsigned shared, int early, void *stream,
+                  void *arguments);
 
 /* Calls see for each that is kept, the last used first; see must not compile. */
 void gr_jit_list(void (*see)(const gr_compiled *, void *), void *);

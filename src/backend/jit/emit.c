@@ -368,6 +368,10 @@ static void special_line(gr_emitter *e, char *line, int lines) {
   } else if (!strncmp(line, "@TALLY ", 7)) { /* its register, and a state that comes before */
     line[strcspn(line + 7, " ") + 7] = 0;
     gr_text_add(e->t, "mov.b32 %s, %%tally;\n", line + 7);
+  } else if (!strcmp(line, "@AWAIT_EARLIER")) {
+    if (code->early) gr_text_add(e->t, "griddepcontrol.wait;\n");
+  } else if (!strcmp(line, "@LET_NEXT_START")) {
+    if (code->early) gr_text_add(e->t, "griddepcontrol.launch_dependents;\n");
   } else if (!strncmp(line, "@HOLD ", 6)) {
     hold(e, atoi(line + 6));
   } else if (!read_hole(line, &h)) {
@@ -441,7 +445,8 @@ int gr_jit_ptx(const gr_jit_code *code, gr_text *out, const char **why) {
   if (!code->states) e.apart = (int64_t)rows_of(text) * each * lines > GR_JIT_MOST_LINES;
   char *arguments = strstr(text, "@P ");
   e.base = arguments ? atoi(arguments + 3) : 0;
-  gr_text_add(out, ".version 7.8\n.target sm_%d\n.address_size 64\n", code->reducer == GR_JIT_SCAN ? 80 : 75);
+  const int target = code->early ? 90 : code->reducer == GR_JIT_SCAN ? 80 : 75;
+  gr_text_add(out, ".version 7.8\n.target sm_%d\n.address_size 64\n", target);
   gr_emit_functions(&e);
   if (e.apart ? !code->states : strstr(text, "@WORD ") != NULL) word_function(&e);
   for (char *line = text, *end; *line && (end = strchr(line, '\n')); line = end + 1) {

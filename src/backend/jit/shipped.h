@@ -13,6 +13,8 @@
 **                 @AHEAD P...              loads it for words at several places
 **                 @APART P... : W...       makes those
 **                 @ANNOUNCE P              asks for what belongs to 128 bytes of results
+**                 @AWAIT_EARLIER           waits for the launches before this one (grid/dependent_launch.cuh)
+**                 @LET_NEXT_START          lets the next one begin
 ** "both D"      likewise, of sum and extremes together (kernels/cuda/formula/skeletons_both.cu)
 ** "columns D"   gr_reduce_cols_sum of dtype D
 ** "gr_histogram_WAY_D", "gr_scan_LENGTH_OP_D"  those of kernels/cuda/formula/skeletons_histogram.cu and _scan.cu
