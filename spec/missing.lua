@@ -2,7 +2,7 @@
 -- in the tree, by the model alone.
 local S = require "spec.support"
 local model = S.model
-local R, nan, huge, NZ = model.reduce, model.nan, math.huge, model.minus_zero
+local R, nan, huge = model.reduce, model.nan, math.huge
 
 local M = {}
 
@@ -34,13 +34,10 @@ local function rest(t, there)
 end
 M.rest = rest
 
--- What changes no sum.
-local function zero(dtype) return model.is_float[dtype] and NZ or 0 end
-
 local function mean(dtype, t, there)
   local count = M.count(there)
   if count == 0 then return nan end
-  return R.sum(dtype, #there, filled(t, there, zero(dtype))) / count
+  return R.sum(dtype, #there, filled(t, there, 0)) / count
 end
 
 -- A number of the dtype next to x; of two the even one.
@@ -70,7 +67,7 @@ M.reduce = F -- name(dtype, t, there, option, u)
 
 function F.sum(dtype, t, there, accumulate)
   if M.count(there) == 0 then return model.is_float[dtype] and 0.0 or 0 end
-  return R.sum(dtype, #there, filled(t, there, zero(dtype)), accumulate)
+  return R.sum(dtype, #there, filled(t, there, 0), accumulate)
 end
 function F.prod(dtype, t, there)
   return R.prod(dtype, #there, filled(t, there, model.is_float[dtype] and 1.0 or 1))
@@ -98,7 +95,7 @@ for _, name in ipairs { "argmin", "argmax" } do
 end
 function F.dot(dtype, t, there, accumulate, u)
   if M.count(there) == 0 then return model.is_float[dtype] and 0.0 or 0 end
-  return R.dot(dtype, #there, filled(t, there, zero(dtype)), filled(u, there, 0), accumulate)
+  return R.dot(dtype, #there, filled(t, there, 0), filled(u, there, 0), accumulate)
 end
 function F.mse(dtype, t, there, _, u)
   if M.count(there) == 0 then return nan end

@@ -33,10 +33,8 @@ typedef struct call {
 } call;
 
 /* What becomes of filled operands. FILLED: they have the result, as of all that are not named here. */
-enum { FILLED, SUM, MEAN, VARIANCE, EXTREME, EXTREMES, POSITION };
+enum { FILLED, MEAN, VARIANCE, EXTREME, EXTREMES, POSITION };
 static const unsigned char ways[GR_OP_COUNT] = {
-    [GR_OP_sum] = SUM,         [GR_OP_sum_f32] = SUM, [GR_OP_sum_kahan] = SUM,   [GR_OP_sum_neumaier] = SUM,
-    [GR_OP_dot] = SUM,         [GR_OP_dot_f32] = SUM, [GR_OP_dot_kahan] = SUM,   [GR_OP_dot_neumaier] = SUM,
     [GR_OP_mean] = MEAN,       [GR_OP_mse] = MEAN,    [GR_OP_var] = VARIANCE,    [GR_OP_std] = VARIANCE,
     [GR_OP_min] = EXTREME,     [GR_OP_max] = EXTREME, [GR_OP_minmax] = EXTREMES, [GR_OP_argmin] = POSITION,
     [GR_OP_argmax] = POSITION,
@@ -201,14 +199,7 @@ static gr_status reduce_filled(call *s, gr_array *out, gr_value *result) {
   return status;
 }
 
-/* ---- sums of floats: of no elements they are 0, not the -0 that fills ---- */
-
-static int is_minus_zero(double x) { return x == 0 && signbit(x); }
-
-static gr_value finish_sum(const call *s, int64_t v) {
-  const gr_value x = value(s, MAIN, v);
-  return s->present.e && count_of(s, v) == 0 ? gr_value_f(0) : x;
-}
+/* ---- means ---- */
 
 /* All vectors in one pass that counts as well, without the host; GR_NOT_FUSED: there is none. */
 static gr_status reduce_counted(call *s, gr_array *out) {
@@ -220,40 +211,6 @@ static gr_status reduce_counted(call *s, gr_array *out) {
   gr_made_drop(&s->present);
   return status;
 }
-
-static int reads(const gr_made *m, const gr_array *out) {
-  int any = 0;
-  for (int k = 0; m->e && k < m->e->program.input_count; k++) any |= gr_array_overlap(out, &m->e->inputs[k]);
-  return any;
-}
-
-/* Where results are not on the host, all of them, which then need no look one by one. *open: unless one may be -0. */
-static gr_status reduce_far(call *s, gr_array *out, int64_t *open) {
-  const gr_partial_reduction *q = &s->q;
-  const pass *p = &s->pass[MAIN];
-  *open = 1;
-  if (s->whole || gr_kernel_side(out->storage) == GR_HOST || reads(&s->first, out) || reads(&s->second, out))
-    return GR_OK;
-  const gr_status status = gr_formula_reduce_each(s->context, q->op, q->shape, p->a, p->b, 0, out, NULL);
-  return status == GR_OK ? gr_count_minus_zeros(s->context, out, open) : status;
-}
-
-static gr_status reduce_sum(call *s, gr_array *out, gr_value *result) {
-  int64_t far;
-  int open = 0;
-  gr_status status = fill_all(s);
-  const gr_status done = status == GR_OK ? reduce_counted(s, out) : GR_NOT_FUSED;
-  if (done != GR_NOT_FUSED) return done;
-  want(s, MAIN, s->q.op, &s->first, &s->second, 0);
-  if (status == GR_OK) status = reduce_far(s, out, &far);
-  if (status == GR_OK && !far) return GR_OK;
-  status = run(s, ONLY(MAIN), status);
-  for (int64_t v = 0; v < s->results && status == GR_OK && !open; v++) open = is_minus_zero(number(s, MAIN, v));
-  if (open) status = run(s, ONLY(COUNT), want_counts(s));
-  return status == GR_OK ? give(s, finish_sum, out, result) : status;
-}
-
-/* ---- means ---- */
 
 /* The sum that mean divides: of i64 one that does not wrap. */
 static void want_sum(call *s) {
@@ -462,7 +419,6 @@ static gr_status settle_shape(call *s) {
 static gr_status reduce(call *s, gr_array *out, gr_array *out2, gr_value *result) {
   if (s->q.exact) return reduce_exact(s, out, result);
   switch (ways[s->q.op]) {
-    case SUM: return gr_is_float(s->dtype) ? reduce_sum(s, out, result) : reduce_filled(s, out, result);
     case MEAN: return reduce_mean(s, out, result);
     case VARIANCE: return reduce_variance(s, out, result);
     case EXTREME: return reduce_extreme(s, out, result);

@@ -28,12 +28,11 @@ constexpr int gr_leaves_resident = 65536 / 256 / gr_leaves_registers<R>;
 #define GR_LEAVES_BOUNDS(R) __launch_bounds__(gr_leaves_block)
 #endif
 
-/* The result of the elements that were counted; of integers none of which was, too. */
+/* The result of the elements that were counted, which divide it: NaN of none. */
 template <class R>
 __device__ __forceinline__ void gr_write_tallied(const gr_reduce_args &q, gr_acc acc, int64_t v) {
   const int64_t n = acc.i[1];
-  const gr_value none = q.op == GR_OP_sum ? gr_value_f(0.0) : gr_value_f(gr_nan());
-  gr_write_value<R>(q, n ? gr_finish_known<R>(q.job, (gr_op)q.op, acc, n) : none, v);
+  gr_write_value<R>(q, n ? gr_finish_known<R>(q.job, (gr_op)q.op, acc, n) : gr_value_f(gr_nan()), v);
 }
 
 /*

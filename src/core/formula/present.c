@@ -173,7 +173,7 @@ gr_filling gr_filling_for(gr_op op, gr_dtype t, int second) {
     case GR_OP_dot_neumaier:
     case GR_OP_sumsq: break;
   }
-  return gr_filling_of(gr_is_float(t) && !second ? gr_number_f(-0.0) : gr_number_i(0));
+  return gr_filling_of(gr_number_i(0));
 }
 
 gr_status gr_partial_present(gr_context *c, const gr_partial *p, int truths, gr_made *m) {
@@ -192,25 +192,6 @@ gr_status gr_partial_fill(gr_context *c, const gr_partial *p, int second, int wi
   if (status == GR_OK && filling.array) status = add_array(&b, filling.array, filling.spread, &other);
   if (status == GR_OK) status = gr_type_map(&b, GR_MAP_where, GR_IS_lt, GR_U8, x, other, present, &x);
   return status == GR_OK ? end(c, &b, m, x) : status;
-}
-
-gr_status gr_count_minus_zeros(gr_context *c, gr_array *a, int64_t *count) {
-  const gr_reduced of = {NULL, a}, none = {NULL, NULL};
-  const gr_meaning one = gr_means_number(gr_number_f(1)), least = gr_means_number(gr_number_f(-INFINITY));
-  const gr_partial p = {.a = of};
-  gr_made made = {0};
-  gr_builder b;
-  gr_meaning x = {.node = -1};
-  gr_value n = gr_value_i(0);
-  gr_status status = open_builder(c, room_of(&p), &b, &made);
-  if (status == GR_OK) status = add_operand(&b, &of, GR_EACH, &x);
-  if (status == GR_OK) status = gr_type_map(&b, GR_MAP_div, GR_IS_lt, (gr_dtype)a->dtype, one, x, x, &x);
-  if (status == GR_OK) status = compare(&b, GR_IS_eq, x, least, &x);
-  if (status == GR_OK) status = end(c, &b, &made, x);
-  if (status == GR_OK) status = gr_formula_reduce_all(c, GR_OP_count, gr_made_operand(&made), none, 0, &n);
-  *count = n.v[0].i;
-  gr_made_drop(&made);
-  return status;
 }
 
 /* ---- ranks ---- */

@@ -49,7 +49,7 @@ gr_filling gr_filling_end(gr_dtype, int greatest);
 
 /*
 ** What changes nothing in a reduction; second: of the other factor, or for the maximum of minmax. Reductions that are
-** not named there are sums that a 0 does not change.
+** not named there are sums, which a 0 does not change, but that one of -0 alone becomes 0.
 */
 gr_filling gr_filling_for(gr_op, gr_dtype, int second);
 
@@ -72,9 +72,6 @@ const char *gr_partial_place(gr_shape, int turned, int64_t column, int64_t v, ch
 /* Words for a vector of which nothing is present, where `name` needs an element: GR_BAD. */
 gr_status gr_partial_none(gr_context *, const gr_missing *, gr_shape, int turned, int64_t column, int64_t v,
                           const char *name);
-
-/* How many elements of floats are -0, or so small that their reciprocal is that of -0. */
-gr_status gr_count_minus_zeros(gr_context *, gr_array *, int64_t *count);
 
 /* What is present of x, as long as the operand, one after the other: a new array, made here. */
 gr_status gr_partial_compact(gr_context *, const gr_partial *, gr_reduced x, gr_array *out);
