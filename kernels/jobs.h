@@ -60,7 +60,8 @@ typedef struct gr_explained {
 ** guess == 1: the edges are evenly spaced, so k is near (x - first) * per_bin; else search.
 ** In jobs for a backend, and for the CPU's kernels, edges and ilimits may then be NULL: gr_even_edge(first, last, bins,
 ** k). modulo: bin = x mod bins (never negative), edges unused (NULL); 2: all samples are known to be in 0 .. bins - 1.
-** counts: bins int64; tails: below, above, nan, which follow the counts; all are overwritten.
+** counts: bins int64; tails: below, above, nan, which follow the counts; all are overwritten. skips_nan: nan is 0,
+** however many there are.
 */
 enum { GR_HISTOGRAM_BY_SIZE, GR_HISTOGRAM_REPLICATED, GR_HISTOGRAM_LARGE, GR_HISTOGRAM_GLOBAL };
 typedef struct gr_histogram_job {
@@ -73,6 +74,7 @@ typedef struct gr_histogram_job {
   int32_t guess, modulo;
   int32_t whole; /* with guess: every edge is an integer (a hint for integer samples) */
   int32_t way; /* GR_HISTOGRAM_...: one of the CUDA kernels, for those who ask for it */
+  int32_t skips_nan;
   int64_t *counts, *tails;
 } gr_histogram_job;
 

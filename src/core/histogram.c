@@ -337,7 +337,7 @@ static gr_status run_any(gr_context *c, gr_reduced of, const gr_binning *b, cons
   if (b->weights.a) return run_weighted(c, of, b->weights, job, counts);
   gr_array nan = {0};
   gr_status status = run(c, of, b, job, counts);
-  if (status != GR_OK || !gr_may_miss(&b->missing)) return status;
+  if (status != GR_OK || !gr_may_miss(&b->missing) || job->skips_nan) return status;
   gr_array_view(counts, &nan, b->bins + 2, 1, 1);
   status = gr_histogram_forget(c, &b->missing, &nan);
   gr_array_release(&nan);
@@ -367,6 +367,7 @@ gr_status gr_histogram(gr_context *c, gr_reduced of, const gr_binning *given, gr
   else if (status == GR_OK) status = gr_array_make_beside(c, a, counts, gr_histogram_dtype(b->weights.a), b->bins + 3);
   if (status == GR_OK && !b->weights.a && !b->kernel) gr_later_open(c, a->storage->queue);
   if (status == GR_OK) status = describe(a, b, &made, of.e || b->weights.e, &job);
+  if (status == GR_OK) job.skips_nan = b->missing.nan && !b->weights.a && !b->kernel;
   if (met && floats) status = gr_ranks_agree(c, status); /* the largest weight of all comes next */
   if (status != GR_OK) gr_later_shut(c);
   if (status == GR_OK) status = run_any(c, of, b, &job, counts);

@@ -35,9 +35,9 @@ typedef struct call {
 /* What becomes of filled operands. FILLED: they have the result, as of all that are not named here. */
 enum { FILLED, MEAN, VARIANCE, EXTREME, EXTREMES, POSITION };
 static const unsigned char ways[GR_OP_COUNT] = {
-    [GR_OP_mean] = MEAN,       [GR_OP_mse] = MEAN,    [GR_OP_var] = VARIANCE,    [GR_OP_std] = VARIANCE,
-    [GR_OP_min] = EXTREME,     [GR_OP_max] = EXTREME, [GR_OP_minmax] = EXTREMES, [GR_OP_argmin] = POSITION,
-    [GR_OP_argmax] = POSITION,
+    [GR_OP_mean] = MEAN,       [GR_OP_mse] = MEAN,        [GR_OP_var] = VARIANCE,
+    [GR_OP_std] = VARIANCE,    [GR_OP_min] = EXTREME,     [GR_OP_max] = EXTREME,
+    [GR_OP_minmax] = EXTREMES, [GR_OP_argmin] = POSITION, [GR_OP_argmax] = POSITION,
 };
 _Static_assert(GR_OP_COUNT == 28, "a new operation: does what it is filled with (gr_filling_for) suffice?");
 

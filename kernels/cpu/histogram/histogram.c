@@ -455,7 +455,7 @@ static void count_straight(const state *s, int64_t n) {
   gr_feed_give(s->feed, set);
 }
 
-void gr_cpu_histogram(const gr_histogram_job *asked, gr_feed *feed, gr_parallel parallel, void *room, int64_t bytes) {
+static void count_all(const gr_histogram_job *asked, gr_feed *feed, gr_parallel parallel, void *room, int64_t bytes) {
   const int64_t slots = slots_of(asked);
   const gr_histogram_job *job = asked;
   gr_histogram_job dense;
@@ -492,4 +492,9 @@ void gr_cpu_histogram(const gr_histogram_job *asked, gr_feed *feed, gr_parallel 
   } else {
     parallel(count, do_piece, &s);
   }
+}
+
+void gr_cpu_histogram(const gr_histogram_job *job, gr_feed *feed, gr_parallel parallel, void *room, int64_t bytes) {
+  count_all(job, feed, parallel, room, bytes);
+  if (job->skips_nan) job->tails[2] = 0;
 }

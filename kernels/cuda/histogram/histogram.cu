@@ -217,6 +217,7 @@ static void plan(const gr_histogram_job *job, const gr_cuda_chip *chip, int crow
   h->dtype = job->dtype;
   h->counts = job->counts;
   h->tails = job->tails;
+  h->skips_nan = job->skips_nan;
   int64_t table = p->way != GR_HIST_TABLE || size < 4 ? 0 : size == 4 ? 2 * GR_CELLS : GR_CELLS;
   int64_t room = ((chip->shared_optin - BESIDE) / 4 - 2 * GR_HIST_SPARE - table) & ~1;
   int64_t per_block = Tuning::small_blocks, units;

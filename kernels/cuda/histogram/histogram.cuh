@@ -214,11 +214,15 @@ static __device__ __forceinline__ void gr_hand_over(const gr_hist &a, uint32_t k
   *gr_slot(a, k) = (old & (one - 1)) + sum;
 }
 
+/* Tail t of a thread: below, above, NaN. */
+static __device__ __forceinline__ uint32_t gr_tail(const gr_hist &a, const gr_tails &sink, int t) {
+  return t == 2 && a.skips_nan ? 0 : sink.tails[t];
+}
 /* The tails of all threads of a block in shared memory; it must be clear, and a barrier must follow. */
-static __device__ __forceinline__ void gr_sum_tails(const gr_tails &sink, uint32_t *sums) {
+static __device__ __forceinline__ void gr_sum_tails(const gr_hist &a, const gr_tails &sink, uint32_t *sums) {
 #pragma unroll
   for (int t = 0; t < 3; t++)
-    if (sink.tails[t]) atomicAdd(sums + t, sink.tails[t]);
+    if (gr_tail(a, sink, t)) atomicAdd(sums + t, sink.tails[t]);
 }
 
 /* Few bins, or one block. */
@@ -226,7 +230,7 @@ template <class Sink> static __device__ void gr_hist_finish_few(const gr_hist &a
   __shared__ uint32_t tails[3];
   if (threadIdx.x < 3) tails[threadIdx.x] = 0;
   __syncthreads();
-  gr_sum_tails(sink, tails);
+  gr_sum_tails(a, sink, tails);
   for (uint32_t k = threadIdx.x; k < sink.limit; k += blockDim.x) gr_hand_over(a, k, gr_copies(a, k));
   __syncthreads();
   if (threadIdx.x < 3) gr_hand_over(a, sink.limit + threadIdx.x, tails[threadIdx.x]);
@@ -262,7 +266,7 @@ template <class Sink> static __device__ void gr_hist_finish_row(const gr_hist &a
   __shared__ uint32_t tails[3];
   if (threadIdx.x < 3) tails[threadIdx.x] = 0;
   __syncthreads();
-  gr_sum_tails(sink, tails);
+  gr_sum_tails(a, sink, tails);
   if constexpr (Sink::packed) {
     for (uint32_t q = from; q < (uint32_t)a.part_bins / 2; q += blockDim.x)
       row[q] = all[gr_swizzle(4 * q, a.swizzle) / 4];
@@ -384,7 +388,7 @@ static __device__ __forceinline__ void gr_hist_in_global(const gr_hist &a) {
     if (count) atomicAdd(sink.counts + gr_hist_shared[k] - 1, (unsigned long long)count);
   }
   for (int t = 0; t < 3; t++)
-    if (sink.tails[t]) atomicAdd((unsigned long long *)a.tails + t, (unsigned long long)sink.tails[t]);
+    if (gr_tail(a, sink, t)) atomicAdd((unsigned long long *)a.tails + t, (unsigned long long)sink.tails[t]);
 }
 
 template <typename T, class Quick, class Sink, bool has_table>

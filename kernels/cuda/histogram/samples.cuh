@@ -23,6 +23,7 @@ typedef struct gr_hist {
   int32_t by_value;         /* counters are of values and not of bins */
   int32_t packed;           /* they have 16 bits, two a word; what spills goes to counts at once */
   int32_t cleared;          /* counts and tails are zero at the start */
+  int32_t skips_nan;        /* which are no tail then */
   int32_t inputs_stable;        /* no launch that may still run writes what this one reads */
   int32_t parts, part_bins; /* block b counts bins of part b % parts in the data of unit b / parts */
   int32_t words;            /* of a block's counters; wide: fewer than part_bins */
