@@ -81,6 +81,17 @@ struct gr_cols_flat_args {
   int passes_log2;                   /* and in turn */
   int lanes_at, means_at, states_at; /* in shared memory, behind the places */
 };
+struct gr_cols_by_lane_args {
+  int groups_log2;     /* groups of lanes of the tree */
+  int leaf_warps_log2; /* warps that share them */
+  int reverse_shift;   /* by so many bits a turn's number, reversed, becomes that of its group */
+  int rows_log2;       /* elements of a lane */
+  int held;            /* of the slots for a group's elements, those that a thread needs; 0: it has not enough */
+  /* Of the warp's group number t: its first lane. */
+  __device__ __forceinline__ int first_row(int warp, int t) const {
+    return warp + ((int)(__brev((unsigned)t) >> reverse_shift) << leaf_warps_log2);
+  }
+};
 struct gr_cols_sum_args {
   short words_log2;     /* words of columns that lanes read side by side */
   short strip_words;    /* of which so many are the strip's */
@@ -139,6 +150,7 @@ struct gr_reduce_args {
     gr_cols_unordered_args cols_unordered;
     gr_cols_few_rows_args cols_few_rows;
     gr_cols_flat_args cols_flat;
+    gr_cols_by_lane_args cols_by_lane;
     gr_cols_sum_args cols_sum;
     gr_cols_variance_ring_args cols_variance_ring;
     struct {

@@ -13,7 +13,8 @@
 
 template <class R>
 constexpr bool gr_has_cols_few_rows = (R::lanes && R::red == GR_RED_SUM) || R::red == GR_RED_DOT ||
-                                      R::red == GR_RED_VARIANCE || R::red == GR_RED_MINMAX;
+                                      R::red == GR_RED_VARIANCE || R::red == GR_RED_MINMAX ||
+                                      R::kind == GR_ACC_POSITION;
 template <class R>
 constexpr int gr_few_blocks = gr_few_blocks_for(gr_traits_of<R>, gr_arch);
 
@@ -79,6 +80,7 @@ __device__ __forceinline__ gr_acc gr_few_total(const W &w, int n, int c, const g
 #pragma unroll
     for (int r = 0; r < W::rows; r++)
       if (r < n) Q::add(l, w.first(r, c), w.other(r, c), k, r);
+    if constexpr (Q::kind == GR_ACC_POSITION) Q::mark(l, l.code);
     return Q::state(l, k);
   }
 }

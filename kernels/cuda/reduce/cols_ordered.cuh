@@ -241,9 +241,8 @@ struct gr_column_walk {
   }
 
   template <class Q>
-  __device__ __forceinline__ void add(typename Q::Lane &l, const Word &a, const Word &b, int i, int k, gr_context c,
-                                      const double (&mean)[C]) const {
-    if (Q::red == GR_RED_VARIANCE) c.a = mean[i];
+  __device__ __forceinline__ void add(typename Q::Lane &l, const Word &a, const Word &b, int i, int k,
+                                      const gr_context &c) const {
     Q::add(l, pick(a, i), pick(b, i), c, k);
   }
   static __device__ __forceinline__ gr_type<R::dtype> pick(const Word &w, int i) {
@@ -258,7 +257,7 @@ struct gr_column_walk {
   */
   template <class Q, int from, int j = 0, int step = 1>
   __device__ __forceinline__ void halve(gr_acc (&v_out)[C], const Reader &ra, const Reader &rb, int rows,
-                                        const gr_context &c, const double (&mean)[C]) const {
+                                        const gr_context &c) const {
     constexpr int to = from + 2 < C ? from + 2 : C;
     if constexpr (step == flight) {
       Word a = size < 4 && how().unaligned ? ra.get_loose(j) : ra.get(j), b = a;
@@ -267,14 +266,14 @@ struct gr_column_walk {
 #pragma unroll
       for (int i = from; i < to; i++) {
         typename Q::Lane l = Q::start();
-        if (j < rows) add<Q>(l, a, b, i, 0, c, mean);
+        if (j < rows) add<Q>(l, a, b, i, 0, c);
         v_out[i] = Q::state(l, c);
       }
     } else {
-      halve<Q, from, j, step * 2>(v_out, ra, rb, rows, c, mean);
+      halve<Q, from, j, step * 2>(v_out, ra, rb, rows, c);
       if (step << how().pieces_log2 < flight) {
         gr_acc high[C];
-        halve<Q, from, j + step, step * 2>(high, ra, rb, rows, c, mean);
+        halve<Q, from, j + step, step * 2>(high, ra, rb, rows, c);
 #pragma unroll
         for (int i = from; i < to; i++) v_out[i] = Q::merge(v_out[i], high[i]);
       }
@@ -282,17 +281,16 @@ struct gr_column_walk {
   }
   template <class Q, int from = 0>
   __device__ __forceinline__ void halve_all(gr_acc (&v_out)[C], const Reader &ra, const Reader &rb, int rows,
-                                            const gr_context &c, const double (&mean)[C]) const {
+                                            const gr_context &c) const {
     if constexpr (from < C) {
-      halve<Q, from>(v_out, ra, rb, rows, c, mean);
-      halve_all<Q, from + 2>(v_out, ra, rb, rows, c, mean);
+      halve<Q, from>(v_out, ra, rb, rows, c);
+      halve_all<Q, from + 2>(v_out, ra, rb, rows, c);
     }
   }
 
   /* This warp's lanes of a unit, folded as far as one thread can. */
   template <class Q>
-  __device__ __forceinline__ void read(gr_acc (&v_out)[C], int unit, const gr_context &c,
-                                       const double (&mean)[C]) const {
+  __device__ __forceinline__ void read(gr_acc (&v_out)[C], int unit, const gr_context &c) const {
     typename Q::Lane l[C];
     gr_column_stack<Q, C> stack;
     bool by_lane = how().lane_flights > 0; /* several elements to a lane */
@@ -313,14 +311,14 @@ struct gr_column_walk {
         __syncwarp();
       }
       if (Q::lanes && !by_lane) {
-        halve_all<Q>(v_out, ra, rb, rows, c, mean);
+        halve_all<Q>(v_out, ra, rb, rows, c);
       } else if (whole && !(size < 4 && how().unaligned)) {
 #pragma unroll
         for (int j = 0; j < flight; j++) {
           Word a = ra.get(j), b = a;
           if (R::inputs == 2) b = shared_b() ? rb.get_shared(j) : rb.get(j);
 #pragma unroll
-          for (int i = 0; i < C; i++) add<Q>(l[i], a, b, i, k0 + sub + (j << apart()), c, mean);
+          for (int i = 0; i < C; i++) add<Q>(l[i], a, b, i, k0 + sub + (j << apart()), c);
         }
       } else {
 #pragma unroll(size < 4 ? 2 : 1)
@@ -328,7 +326,7 @@ struct gr_column_walk {
           Word a = ra.get_loose(j), b = a;
           if (R::inputs == 2) b = shared_b() ? rb.get_shared(j) : rb.get_loose(j);
 #pragma unroll
-          for (int i = 0; i < C; i++) add<Q>(l[i], a, b, i, k0 + sub + (j << apart()), c, mean);
+          for (int i = 0; i < C; i++) add<Q>(l[i], a, b, i, k0 + sub + (j << apart()), c);
         }
       }
       if (g == pieces - 1) {
@@ -377,36 +375,6 @@ struct gr_column_walk {
   }
 };
 
-/* The variances of this warp's columns in its leaf. */
-template <class R>
-__device__ __forceinline__ void gr_variance_columns(gr_column_walk<R> &walk, gr_acc (&mine)[gr_column_walk<R>::C],
-                                                  double count) {
-  constexpr int C = gr_column_walk<R>::C;
-  using S = typename R::Sum;
-  using M = typename R::Squares;
-  gr_acc squares[C];
-  double mean[C] = {};
-  walk.begin();
-  walk.template read<S>(mine, 0, walk.q.context, mean);
-  walk.template fold<S>(mine);
-  /* All threads get the sums. */
-  __syncthreads();
-  if (walk.wy == 0) walk.template put<S>(mine);
-  __syncthreads();
-#pragma unroll
-  for (int i = 0; i < C; i++) {
-    const int64_t *p = (const int64_t *)(walk.stage - walk.wy * gr_column_walk<R>::ring);
-    mine[i] = gr_get<S>(p + i * 32 + walk.lane % walk.q.cols_ordered.row_lanes, gr_column_walk<R>::piece);
-    mean[i] = mine[i].f[0] / count;
-  }
-  __syncthreads();
-  walk.begin();
-  walk.template read<M>(squares, 0, walk.q.context, mean);
-  walk.template fold<M>(squares);
-#pragma unroll
-  for (int i = 0; i < C; i++) mine[i].f[1] = gr_deviations<R::dtype>(squares[i].f[0], mean[i]), mine[i].f[2] = count;
-}
-
 /*
 ** Grid: groups of columns times q.nodes; a node is the leaves of a block. A vector of one leaf has no nodes: then warps
 ** and blocks lie side by side, and a warp takes several units in turn.
@@ -416,7 +384,6 @@ __global__ void __launch_bounds__(gr_ordered_warps<R> * 32, gr_ordered_blocks<R>
     gr_reduce_cols_ordered(const __grid_constant__ gr_reduce_args q) {
   const gr_cols_ordered_args &how = q.cols_ordered;
   using W = gr_column_walk<R>;
-  using Q = typename gr_collected<R>::type;
   constexpr int C = W::C;
 #ifdef __CUDA_ARCH__
   if constexpr (gr_ordered_left_out(R::red, __CUDA_ARCH__ / 100)) {
@@ -437,24 +404,14 @@ __global__ void __launch_bounds__(gr_ordered_warps<R> * 32, gr_ordered_blocks<R>
   if (v >= q.job.count) left = 0;
   W walk = {q, rings + warp * W::ring, v, leaf * W::leaf, (int)left, lane, warp & ((1 << how.leaf_warps_log2) - 1), sub,
             sub * (int)(how.rows_log2 ? q.job.a.stride : 0) + column * W::word};
-  constexpr bool two_pass = R::variance && !R::exact;
   gr_start_reading(q.inputs_stable);
-  if (!two_pass) walk.begin();
+  walk.begin();
 #pragma unroll 1
   for (int unit = 0; unit < how.units; unit++, v += W::piece) {
     gr_acc mine[C];
     if (v >= q.job.count && unit > 0) break;
-    if constexpr (two_pass) {
-      gr_variance_columns<R>(walk, mine, (double)left);
-    } else {
-      double unused[C] = {};
-      walk.template read<Q>(mine, unit, q.context, unused);
-      walk.template fold<Q>(mine);
-    }
-    if constexpr (R::exact) {
-#pragma unroll
-      for (int i = 0; i < C; i++) mine[i] = left > 0 ? R::of(mine[i], left) : R::identity();
-    }
+    walk.template read<R>(mine, unit, q.context);
+    walk.template fold<R>(mine);
     if (!alone)
 #pragma unroll 1
       for (int h = 1; h < 1 << how.leaves_log2; h *= 2) {

@@ -64,6 +64,8 @@ constexpr Row rows[] = {
     {GR_KERNEL_cols_sum, "aligned columns, and wide ones, added up or by one vector", accepts_cols_sum, plan_cols_sum},
     {GR_KERNEL_cols_variance_ring, "variances of large aligned columns, from Hopper on", accepts_cols_variance_ring,
      plan_cols_variance_ring},
+    {GR_KERNEL_cols_by_lane, "other columns' variances, and products of two matrices", accepts_cols_by_lane,
+     plan_cols_by_lane},
     {GR_KERNEL_cols_ordered, "other columns, where the order within a leaf matters", accepts_cols_ordered,
      plan_cols_ordered},
     {GR_KERNEL_cols_unordered, "other columns, where no order matters", accepts_cols_unordered, plan_cols_unordered},
@@ -86,6 +88,13 @@ const Row *row_of(const Plan &p, const gr_cuda_chip &chip) {
   if (formula && !formula->across) return p.args.job.offsets ? rows : last_row; /* no other has holes */
   while (r < last_row && !(p.entry.kernel[r->kernel] && r->accepts(p, chip))) r++;
   return r;
+}
+
+/* Rows of one element are the columns of one row, if they follow each other: then threads have whole words of them. */
+void one_row(gr_reduce_job &j, int size) {
+  if (j.a.step != size || (j.b.step != size && j.b.step != 0)) return;
+  j.a.stride = j.count * size;
+  if (j.b.step == size) j.b.stride = j.a.stride;
 }
 
 /* apart: the vectors are arrays of their own. */
@@ -121,6 +130,7 @@ Plan plan(const gr_reduce_job &job, const gr_cuda_chip &chip, bool apart, bool i
   p.to_host = to_host && !(formula && formula->alone);
   p.args.strided = p.args.job.a.stride != size || p.args.job.b.stride != size;
   p.many = job.n > 0 && job.count > 1 && !apart;
+  if (p.many && !job.offsets && job.n == 1) one_row(p.args.job, size);
   p.launch.early = chip.major >= 9;
   p.row = row_of(p, chip);
   p.row->plan(p, t, chip);

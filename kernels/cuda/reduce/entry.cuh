@@ -19,6 +19,7 @@ enum gr_scope { GR_FLAT, GR_LONG, GR_ALL };
   X(cols_flat, GR_ALL)          \
   X(cols_sum, GR_ALL)           \
   X(cols_variance_ring, GR_ALL) \
+  X(cols_by_lane, GR_ALL)       \
   X(cols_ordered, GR_LONG)      \
   X(cols_unordered, GR_LONG)
 enum gr_reduce_kernel {

@@ -5,6 +5,7 @@
 #define GR_CUDA_REDUCE_INSTANCES_CUH
 
 #include "kernels/cuda/reduce/entry.cuh"
+#include "kernels/cuda/reduce/cols_by_lane.cuh"
 #include "kernels/cuda/reduce/cols_ordered.cuh"
 #include "kernels/cuda/reduce/cols_few_rows.cuh"
 #include "kernels/cuda/reduce/cols_flat.cuh"
@@ -21,7 +22,7 @@ constexpr bool gr_has_leaves = true;
 template <class R>
 constexpr bool gr_has_rows_by_element = true;
 template <class R>
-constexpr bool gr_has_cols_ordered = R::lanes;
+constexpr bool gr_has_cols_ordered = R::lanes && !R::variance;
 template <class R>
 constexpr bool gr_has_cols_unordered = !R::lanes;
 
@@ -47,12 +48,12 @@ static gr_reduce_entry gr_entry_within() {
   e.stage_words = gr_staged_words<R>;
   e.columns = e.lanes = e.leaf = e.warps = e.cols_sum_levels = 0;
   e.ring_bytes = 0;
-  if constexpr (has > GR_FLAT && R::lanes) {
+  if constexpr (has > GR_FLAT && gr_has_cols_ordered<R>) {
     e.columns = gr_ordered_each<R>;
     e.lanes = gr_ordered_lanes<R>;
     e.leaf = gr_ordered_leaf<R>;
     e.warps = gr_ordered_warps<R>;
-  } else if constexpr (has > GR_FLAT) {
+  } else if constexpr (has > GR_FLAT && gr_has_cols_unordered<R>) {
     e.columns = gr_strip_columns<R>;
     e.leaf = R::leaves ? GR_LEAF(gr_size<R::dtype>) : 0;
     e.warps = gr_strip_warps;

@@ -20,7 +20,8 @@ bool accepts_cols_flat(const Plan &p, const gr_cuda_chip &) {
   const gr_reduce_job &j = p.args.job;
   int64_t size = gr_size_of(j.dtype), row = j.count * size;
   return are_columns(p) && (p.inputs == 1 || (shared_b(j) && j.b.stride >= 0 && j.b.stride <= INT32_MAX >> 10)) &&
-         j.count <= gr_flat_warps && j.a.stride == row && row % 16 != 0 && aligned(j.a, 0) &&
+         j.count <= gr_flat_warps && j.a.stride == row && aligned(j.a, 0) &&
+         (row % 16 != 0 || (p.reducer == GR_RED_VARIANCE && row < Shares::ring_row)) &&
          j.n >= GR_LEAF(size) && (p.reducer == GR_RED_VARIANCE || !in_pairs(j));
 }
 

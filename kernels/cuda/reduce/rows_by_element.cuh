@@ -11,8 +11,8 @@
 #include "kernels/cuda/reduce/leaves.cuh"
 
 /*
-** Staged bytes: every 128 are followed by a gap of one element (at least 4 bytes), so that threads which read
-** rows of 2^k bytes meet different banks; without a gap where the warp reads a row word by word.
+** Staged bytes: where threads have rows of their own, every 128 are followed by a gap of one element (at least 4
+** bytes), so that rows of 2^k bytes meet different banks.
 */
 template <gr_dtype D, bool gaps>
 struct gr_stage {
@@ -53,9 +53,11 @@ template <class R, bool gaps>
 struct gr_by_element_row {
   using T = gr_type<R::dtype>;
   static constexpr int size = gr_size<R::dtype>, each = 16 / size;
+  static constexpr int held = R::inputs == 2 ? gr_by_element_held : 0;
   gr_stage<R::dtype, gaps> stage_a, stage_b;
   int a, b, n;
   bool fours; /* every row starts at a multiple of four bytes */
+  T second[held ? held : 1]; /* of the second input, what this thread's lanes of a row meet */
 
   template <class Q>
   __device__ __forceinline__ void add(typename Q::Lane &l, int k, const gr_context &c) const {
@@ -64,19 +66,42 @@ struct gr_by_element_row {
     Q::add(l, x, y, c, k);
   }
 
+  /* `count` elements of the second input, for tiny: of one vector for all rows, once. */
+  template <int count>
+  __device__ __forceinline__ void hold(int at, int apart) {
+    static_assert(count <= held, "more than are held");
+#pragma unroll
+    for (int i = 0; i < count; i++)
+      if (at + i * apart < n) second[i] = stage_b.get(b + (at + i * apart) * size);
+  }
+  /* Those of a row that 2^log threads share, of which this is number t. */
+  __device__ __forceinline__ void hold_row(int t, int log) {
+    if constexpr (held > 0 && gaps) {
+      if (n <= 4) hold<4>(0, 1);
+      else if (n <= 16) hold<16>(0, 1);
+    } else if constexpr (held > 0) {
+      if (log < 5) hold<8>(t, 1 << log);
+    }
+  }
+
   /*
   ** A thread's `count` lanes with one element each, folded by halves: lanes at, at + apart, at + 2 apart, ...
-  ** Of these, first, first + step, ... here.
+  ** Of these, first, first + step, ... here. holds: what they meet is held.
   */
-  template <class Q, int count, int first = 0, int step = 1>
+  template <class Q, int count, bool holds = false, int first = 0, int step = 1>
   __device__ __forceinline__ gr_acc tiny(int at, int apart, const gr_context &c) const {
     if constexpr (step == count) {
       typename Q::Lane l = Q::start();
-      if (at + first * apart < n) add<Q>(l, at + first * apart, c);
+      const int k = at + first * apart;
+      if constexpr (holds && Q::inputs == 2) {
+        if (k < n) Q::add(l, stage_a.get(a + k * size), second[first], c, k);
+      } else {
+        if (k < n) add<Q>(l, k, c);
+      }
       return Q::state(l, c);
     } else {
-      gr_acc low = tiny<Q, count, first, step * 2>(at, apart, c),
-             high = tiny<Q, count, first + step, step * 2>(at, apart, c);
+      gr_acc low = tiny<Q, count, holds, first, step * 2>(at, apart, c),
+             high = tiny<Q, count, holds, first + step, step * 2>(at, apart, c);
       return Q::merge(low, high);
     }
   }
@@ -163,19 +188,19 @@ struct gr_by_element_row {
     if constexpr (!Q::lanes) {
       return any_order<Q>(0, 1, c);
     } else {
-      if (n <= 4) return tiny<Q, 4>(0, 1, c);
+      if (n <= 4) return tiny<Q, 4, true>(0, 1, c);
       if constexpr (size == 2 && Q::inputs == 1)
         if (fours) return R::dtype == GR_F16 ? by_words_apart<Q>(c) : by_words<Q>(c);
       if constexpr (size >= 4 && (Q::red == GR_RED_SUM || Q::red == GR_RED_DOT)) {
-        if (n <= 16) return tiny<Q, 16>(0, 1, c);
+        if (n <= 16) return tiny<Q, 16, true>(0, 1, c);
         return n <= 32 || size == 8 ? tiny<Q, 32>(0, 1, c) : tiny<Q, (size == 8 ? 32 : 64)>(0, 1, c);
       }
       gr_acc even = Q::identity(), odd = even;
       int parts = n <= 16 ? 1 : 4;
 #pragma unroll 1
       for (int i = 0; i < parts; i++) { /* 0 and 2, 1 and 3 */
+        if (parts == 1) return tiny<Q, 16, true>(0, 1, c);
         gr_acc part = tiny<Q, 16>((i & 1) * 2 + (i >> 1), parts, c);
-        if (parts == 1) return part;
         if (i < 2) even = i == 0 ? part : Q::merge(even, part);
         else odd = i == 2 ? part : Q::merge(odd, part);
       }
@@ -186,7 +211,7 @@ struct gr_by_element_row {
   template <class Q>
   __device__ __forceinline__ gr_acc by_group(int t, int log, const gr_context &c) const {
     gr_acc acc;
-    if constexpr (Q::lanes) acc = tiny<Q, 8>(t, 1 << log, c);
+    if constexpr (Q::lanes) acc = tiny<Q, 8, true>(t, 1 << log, c);
     else acc = any_order<Q>(t, 1 << log, c);
     for (int h = 1 << log >> 1; h > 0; h /= 2) acc = gr_merge_xor<Q>(acc, h);
     return acc;
@@ -216,8 +241,8 @@ struct gr_by_element_row {
   /* log: 0 for a row of one thread, 5 for one of the warp, else of a group. */
   template <class Q>
   __device__ __forceinline__ gr_acc fold(int log, int lane, const gr_context &c) const {
-    if constexpr (!gaps) return by_warp<Q>(lane, c);
-    else return log == 0 ? by_thread<Q>(c) : by_group<Q>(lane & ((1 << log) - 1), log, c);
+    if constexpr (gaps) return by_thread<Q>(c);
+    else return log == 5 ? by_warp<Q>(lane, c) : by_group<Q>(lane & ((1 << log) - 1), log, c);
   }
   __device__ __forceinline__ gr_acc reduce(int log, int lane, gr_context c) const {
     if constexpr (R::exact) {
@@ -242,7 +267,7 @@ __device__ __forceinline__ void gr_by_element_rows(const gr_reduce_args &q, char
       step_b = (int)q.job.b.step;
   int n = (int)q.job.n;
   row0 += q.first;
-  gr_by_element_row<R, gaps> row = {{stage_a}, {stage_b}, 0, 0, n, false};
+  gr_by_element_row<R, gaps> row = {{stage_a}, {stage_b}, 0, 0, n, false, {}};
   int bytes = n * row.size, b = 0,
       a = row.stage_a.fill((const char *)q.job.a.data + row0 * step_a, (rows - 1) * step_a + bytes, lane);
   if (R::inputs == 2)
@@ -254,12 +279,13 @@ __device__ __forceinline__ void gr_by_element_rows(const gr_reduce_args &q, char
 #pragma unroll 1
   for (int r0 = 0; r0 < rows; r0 += 32) {
     /* 32 >> q.rows_by_element.row_threads_log2 rows at a time; lane i keeps row r0 + i. */
-    int count = min(32, rows - r0), log = gaps ? q.rows_by_element.row_threads_log2 : 5, step = 32 >> log;
+    int count = min(32, rows - r0), log = gaps ? 0 : q.rows_by_element.row_threads_log2, step = 32 >> log;
 #pragma unroll 1
     for (int r = 0; r < count; r += step) {
       int own = r0 + min(r + (lane >> log), count - 1);
       row.a = a + own * step_a;
       row.b = b + own * step_b;
+      if (step_b != 0 || r0 + r == 0) row.hold_row(lane & ((1 << log) - 1), log);
       gr_acc acc = row.reduce(log, lane, q.context);
       if (log > 0) acc = gr_shuffle_from<R>(acc, (lane - r) << log & 31);
       mine = gr_select<R>(lane >= r && lane < r + step, acc, mine);
@@ -279,8 +305,8 @@ __global__ void __launch_bounds__(gr_by_element_warps * 32,
   gr_start_reading(q.inputs_stable);
   if (row0 >= q.job.count) return;
   char *a = stage[warp][0], *b = stage[warp][R::inputs - 1];
-  if (q.rows_by_element.row_threads_log2 == 5) gr_by_element_rows<R, false>(q, a, b, row0, lane);
-  else gr_by_element_rows<R, true>(q, a, b, row0, lane);
+  if (q.rows_by_element.row_threads_log2 == 0) gr_by_element_rows<R, true>(q, a, b, row0, lane);
+  else gr_by_element_rows<R, false>(q, a, b, row0, lane);
 }
 
 #endif

@@ -18,6 +18,8 @@ constexpr int gr_by_element_bytes = 4096, gr_by_element_warps = 4;
 /* The same: elements of a row that one thread has at most, and of one that threads of a warp share, 8 lanes each: not
    measured. */
 constexpr int gr_by_element_tiny = 64, gr_by_element_shared = 128;
+/* The same: elements of a second input that a thread holds in registers: not measured. */
+constexpr int gr_by_element_held = 16;
 /* gr_reduce_rows_by_vector: warps of a block, and blocks that find room on a multiprocessor: not measured. */
 constexpr int gr_by_vector_warps = 4, gr_by_vector_blocks = 6;
 /* gr_reduce_cols_few_rows: bytes of all rows that a thread has in registers at most (4 rows of 2^24 f32 2238 ->
@@ -31,6 +33,19 @@ constexpr int gr_few_narrow = size == 8 ? 8 : 4;
 /* gr_reduce_cols_flat: warps of a block at most, and so columns, leaves of a node at most, and words of a thread in
    flight: not measured. */
 constexpr int gr_flat_warps = 16, gr_flat_leaves = 32, gr_flat_words = 8;
+/* gr_reduce_cols_by_lane: warps of a block at most, lanes of the tree that a thread has together, levels of its stack,
+   groups' elements that it holds by the inputs; and where it holds none, rows of lanes that it loads at once by the
+   bytes of an element and what it meets: not measured. */
+constexpr int gr_by_lane_warps = 16, gr_by_lane_levels = 3;
+template <int size>
+constexpr int gr_by_lane_together = size == 8 ? 4 : 8;
+template <int inputs>
+constexpr int gr_by_lane_slots = inputs == 2 ? 4 : 8;
+template <int bytes>
+constexpr int gr_by_lane_deep = bytes == 2 ? 4 : bytes <= 8 ? 2 : 1;
+/* The same: warps of a block that need not share a leaf, and rows of a column for which there is a warp where none are
+   held: not measured. */
+constexpr int gr_by_lane_alone = 4, gr_by_lane_rows = 64;
 /* gr_reduce_cols_ordered: rows that are copied together, which fold at once: 3200, where a stack took word after word
    2900; and levels of the stack in registers, so that a warp takes 2^levels lanes of the tree at most. Other numbers
    are not measured. */
@@ -200,6 +215,8 @@ struct gr_reduce_shares {
      us so, by words 851. Where the limit lies is not measured. */
   static constexpr int staged_odd = 64;
 
+  /* gr_reduce_cols_by_lane: which share of the columns' places must be in use: not measured. */
+  static constexpr gr_share by_lane_places = {1, 2};
   /* gr_reduce_cols_ordered: units that a warp takes in turn at most: not measured. */
   static constexpr int ordered_units = 64;
   /* gr_reduce_cols_variance_ring: bytes of a matrix row at least, and how much more than what is there whole leaves may
@@ -293,7 +310,7 @@ constexpr int gr_by_element_unrolled = 4, gr_by_element_words = 2;
 
 /* Blocks of gr_reduce_cols_few_rows: not measured. */
 constexpr int gr_few_blocks_for(const gr_reducer_traits &r, int arch) {
-  return (r.inputs == 2 && r.size == 8) || (r.variance && r.size <= 2) ? 3 : 4;
+  return (r.inputs == 2 && r.size == 8) || (r.variance && r.size <= 2) || (r.position && r.size == 1) ? 3 : 4;
 }
 
 /* Blocks of gr_reduce_cols_flat, the largest ones: not measured. */

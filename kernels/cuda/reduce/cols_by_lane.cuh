@@ -1,0 +1,221 @@
+/*
+** Variances and products of columns. A thread has a column and loads it element by element, a warp 32 neighbours: so it
+** does not matter where rows begin, and nothing is put right. Of the lanes of the tree a thread has groups of eight (of
+** 8-byte elements four), as far apart as lanes get, so that they fold at once by halves; then the groups that it has in
+** turn fold, then those of the warps that share the leaf. Where the warps of a block have registers for a leaf, all of
+** it is on its way at once and is held, so that a variance reads memory once; else groups come one after the other, for
+** a variance twice.
+*/
+#ifndef GR_CUDA_REDUCE_COLS_BY_LANE_CUH
+#define GR_CUDA_REDUCE_COLS_BY_LANE_CUH
+
+#include "kernels/cuda/grid/combine.cuh"
+#include "kernels/cuda/reduce/tuning.h"
+#include "kernels/cuda/thread/load.cuh"
+
+template <class R>
+constexpr bool gr_has_cols_by_lane = R::lanes && (R::red == GR_RED_VARIANCE || R::red == GR_RED_DOT);
+
+/* An element as it lies in memory. */
+template <gr_dtype D>
+using gr_raw_element = std::conditional_t<gr_size<D> == 8, unsigned long long,
+                                          std::conditional_t<gr_size<D> == 4, unsigned, unsigned short>>;
+template <gr_dtype D>
+__device__ __forceinline__ gr_type<D> gr_element_of(gr_raw_element<D> u) {
+  gr_type<D> x;
+  memcpy(&x, &u, sizeof x);
+  return x;
+}
+/* The compiler does not know it any more: else what one pass made of it would be kept for the next. */
+__device__ __forceinline__ void gr_made_anew(unsigned short &u) { asm volatile("" : "+h"(u)); }
+__device__ __forceinline__ void gr_made_anew(unsigned &u) { asm volatile("" : "+r"(u)); }
+__device__ __forceinline__ void gr_made_anew(unsigned long long &u) { asm volatile("" : "+l"(u)); }
+
+/* A thread's column in its leaf. */
+template <gr_dtype D, int inputs>
+struct gr_lane_column {
+  static constexpr int together = gr_by_lane_together<gr_size<D>>, deep = gr_by_lane_deep<gr_size<D> * inputs>;
+  using U = gr_raw_element<D>;
+  const char *a, *b; /* row 0 of the leaf */
+  int64_t step_a, step_b;
+  int rows; /* of the leaf */
+
+  /* Elements of up to `together` lanes, 2^apart_log2 rows apart, from row `first` on; how many there are. */
+  __device__ __forceinline__ int load(U (&x)[together], U (&y)[together], int first, int apart_log2) const {
+    const char *pa = a + first * step_a, *pb = b + first * step_b;
+    const int there = (rows - first + (1 << apart_log2) - 1) >> apart_log2;
+#pragma unroll
+    for (int i = 0; i < together; i++, pa += step_a << apart_log2, pb += step_b << apart_log2) {
+      if (i < there) x[i] = __ldg((const U *)pa);
+      if (inputs == 2 && i < there) y[i] = __ldg((const U *)pb);
+    }
+    return there;
+  }
+};
+
+/* The lanes of a group. */
+template <class Q, int count>
+struct gr_lane_group {
+  using U = gr_raw_element<Q::dtype>;
+  typename Q::Lane l[count];
+  __device__ __forceinline__ gr_lane_group() {
+#pragma unroll
+    for (int i = 0; i < count; i++) l[i] = Q::start();
+  }
+  __device__ __forceinline__ void add(const U (&x)[count], const U (&y)[count], int there, const gr_context &k) {
+#pragma unroll
+    for (int i = 0; i < count; i++)
+      if (i < there)
+        Q::add(l[i], gr_element_of<Q::dtype>(x[i]), gr_element_of<Q::dtype>(Q::inputs == 2 ? y[i] : x[i]), k, 0);
+  }
+  __device__ __forceinline__ double fold(const gr_context &k) const {
+    double v[count];
+#pragma unroll
+    for (int i = 0; i < count; i++) v[i] = Q::state(l[i], k).f[0];
+#pragma unroll
+    for (int h = count / 2; h > 0; h /= 2)
+#pragma unroll
+      for (int i = 0; i < h; i++) v[i] += v[i + h];
+    return v[0];
+  }
+};
+
+/* Groups in turn fold by adjacency, as they come in reversed order: number t joins the ones before it. */
+struct gr_lane_stack {
+  double level[gr_by_lane_levels] = {}, top = 0;
+  __device__ __forceinline__ void push(double s, int t) {
+    bool carried = true;
+#pragma unroll
+    for (int i = 0; i < gr_by_lane_levels; i++) {
+      const bool odd = t >> i & 1;
+      if (carried && odd) s = level[i] + s;
+      else if (carried) level[i] = s, carried = false;
+    }
+    top = s;
+  }
+};
+
+/* This thread's share of a column, in registers. */
+template <gr_dtype D, int inputs>
+struct gr_held_lanes {
+  using Column = gr_lane_column<D, inputs>;
+  static constexpr int together = Column::together, slots = gr_by_lane_slots<inputs>;
+  typename Column::U x[slots][together], y[inputs == 2 ? slots : 1][together];
+  int there[slots];
+
+  __device__ __forceinline__ void load(const Column &c, const gr_cols_by_lane_args &how, int mine) {
+#pragma unroll
+    for (int s = 0; s < slots; s++) {
+      const int t = s >> how.rows_log2, d = s & ((1 << how.rows_log2) - 1);
+      const int first = how.first_row(mine, t) + (d << how.groups_log2) * together;
+      there[s] = c.load(x[s], y[inputs == 2 ? s : 0], s < how.held ? first : c.rows, how.groups_log2);
+    }
+  }
+  template <class Q>
+  __device__ __forceinline__ double fold(const gr_cols_by_lane_args &how, const gr_context &k) {
+    gr_lane_stack stack;
+    gr_lane_group<Q, together> group;
+#pragma unroll
+    for (int s = 0; s < slots; s++) {
+#pragma unroll
+      for (int i = 0; i < together; i++) gr_made_anew(x[s][i]);
+      group.add(x[s], y[inputs == 2 ? s : 0], there[s], k);
+      if (s >= how.held || (s + 1) & ((1 << how.rows_log2) - 1)) continue;
+      stack.push(group.fold(k), s >> how.rows_log2);
+      group = gr_lane_group<Q, together>();
+    }
+    return stack.top;
+  }
+};
+
+/* The same without room for it: group after group, some rows of lanes at a time. */
+template <class Q, gr_dtype D, int inputs>
+__device__ __forceinline__ double gr_fold_in_turn(const gr_lane_column<D, inputs> &c, const gr_cols_by_lane_args &how,
+                                                  int mine, const gr_context &k) {
+  using Column = gr_lane_column<D, inputs>;
+  constexpr int together = Column::together, deep = Column::deep;
+  const int lanes = together << how.groups_log2;
+  gr_lane_stack stack;
+#pragma unroll 1
+  for (int t = 0; t < 1 << (how.groups_log2 - how.leaf_warps_log2); t++) {
+    gr_lane_group<Q, together> group;
+#pragma unroll 1
+    for (int row = how.first_row(mine, t); row < c.rows; row += deep * lanes) {
+      typename Column::U x[deep][together], y[deep][together];
+      int there[deep];
+#pragma unroll
+      for (int d = 0; d < deep; d++) there[d] = c.load(x[d], y[d], row + d * lanes, how.groups_log2);
+#pragma unroll
+      for (int d = 0; d < deep; d++) group.add(x[d], y[d], there[d], k);
+    }
+    stack.push(group.fold(k), t);
+  }
+  return stack.top;
+}
+
+/* Where a block is: its first column and its leaf. Leaves of the same columns are far apart, those of neighbouring
+   columns next to each other, since they read the same lines of memory where these meet. */
+struct gr_by_lane_block {
+  unsigned group, node;
+  __device__ __forceinline__ gr_by_lane_block(const gr_reduce_args &q) {
+    const unsigned groups = gridDim.x / (unsigned)q.nodes;
+    node = q.nodes > 1 ? blockIdx.x / groups : 0;
+    group = blockIdx.x - node * groups;
+  }
+};
+
+/* A block is the warps that share a leaf of 32 columns; if one has it all, a few of those. */
+template <class R>
+__global__ void __launch_bounds__(gr_by_lane_warps * 32, 1)
+    gr_reduce_cols_by_lane(const __grid_constant__ gr_reduce_args q) {
+  constexpr gr_dtype D = R::dtype;
+  constexpr int size = gr_size<D>;
+  constexpr bool always_held = R::variance && size >= 4;
+  const gr_cols_by_lane_args &how = q.cols_by_lane;
+  __shared__ double sums[R::variance ? 2 : 1][gr_by_lane_warps][32];
+  const int lane = threadIdx.x & 31, warp = gr_warp_index(), shares = 1 << how.leaf_warps_log2;
+  const int mine = shares == 1 ? 0 : warp;
+  const gr_by_lane_block at(q);
+  const int64_t strip = shares == 1 ? (int64_t)at.group * (blockDim.x >> 5) + warp : at.group;
+  const int64_t v = strip * 32 + lane, from = (int64_t)at.node * GR_LEAF(size);
+  gr_lane_column<D, R::inputs> column = {
+      (const char *)q.job.a.data + (q.first + v) * size + from * q.job.a.stride,
+      (const char *)q.job.b.data + (q.job.b.step ? (q.first + v) * size : 0) + from * q.job.b.stride, q.job.a.stride,
+      q.job.b.stride, (int)min(q.job.n - from, (int64_t)GR_LEAF(size))};
+  const double rows = column.rows;
+  if (v >= q.job.count) column.rows = 0;
+  gr_start_reading(q.inputs_stable);
+  gr_held_lanes<D, R::inputs> held;
+  if (always_held || how.held) held.load(column, how, mine);
+  auto total = [&](auto reducer, int pass, const gr_context &k) {
+    using Q = decltype(reducer);
+    const double s = always_held || how.held ? held.template fold<Q>(how, k)
+                                             : gr_fold_in_turn<Q>(column, how, mine, k);
+    if (shares == 1) return s;
+    sums[pass][warp][lane] = s;
+    __syncthreads();
+    return gr_sum_rows([&](int i) { return &sums[pass][i][lane]; }, shares);
+  };
+  gr_acc acc = R::identity();
+  if constexpr (R::variance) {
+    gr_context k = q.context;
+    acc.f[2] = rows;
+    acc.f[0] = total(typename R::Sum(), 0, k);
+    k.a = acc.f[0] / acc.f[2];
+    acc.f[1] = gr_deviations<D>(total(typename R::Squares(), 1, k), k.a);
+  } else {
+    acc.f[0] = total(R(), 0, q.context);
+  }
+  if (q.inputs_stable) gr_await_earlier();
+  const bool writes = mine == 0 && v < q.job.count;
+  if (q.nodes == 1) {
+    if (writes) gr_write<R>(q, acc, q.first + v, q.job.n);
+    return;
+  }
+  if (writes) gr_put<R>(q.node + at.node * q.job.count + v, q.job.count * q.nodes, acc);
+  const int64_t v0 = (int64_t)at.group * 32;
+  if (!gr_combine_nodes<R>(q, v0, 32, q.counter + at.group * (unsigned)q.counters, at.node)) return;
+  if (warp == 0 && v < q.job.count) gr_write<R>(q, gr_root<R>(q, v), q.first + v, q.job.n);
+}
+
+#endif
