@@ -9,7 +9,7 @@
 constexpr int gr_leaves_block = gr_leaves_warps * 32; /* threads at most */
 
 /* What reads leaves for R: R itself, unless it adds to their states. */
-template <class R, bool = R::tallied>
+template <class R, bool = R::tallied || R::beside>
 struct gr_reader {
   using type = R;
 };
@@ -135,7 +135,10 @@ __global__ void GR_LEAVES_BOUNDS(R) gr_reduce_leaves(const __grid_constant__ gr_
   asm volatile("" ::"l"(q.out), "l"(q.partials)); /* the other lines of arguments, before they are wanted in a hurry */
   gr_before_reading(q.inputs_stable);
   if constexpr (R::tallied) gr_start_tally();
-  gr_acc acc = gr_read_leaves<typename gr_reader<R>::type>(q, t, lane);
+  using Reader = typename gr_reader<R>::type;
+  typename Reader::Beside beside;
+  gr_acc acc = gr_read_leaves<Reader>(q, t, lane, beside);
+  if constexpr (R::beside) acc = R::with(acc, beside, lane);
   if constexpr (R::tallied) {
     const int tally = gr_tally_of_warp(acc);
     acc = R::with(acc, lane == 0 ? tally : 0);
