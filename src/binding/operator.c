@@ -380,8 +380,14 @@ int gr_l_operator_reduce(lua_State *L, gr_custom *u, int first, int options) {
 
 /* ---- scans ---- */
 
+static gr_status scan(gr_context *c, const call *q, gr_array *const *out, int exclusive, int reverse) {
+  const gr_partial p = {.a = q->of, .missing = q->missing};
+  return gr_may_miss(&q->missing) ? gr_custom_scan_present(c, q->u, q->shape, &p, out, exclusive, reverse)
+                                  : gr_custom_scan(c, q->u, q->shape, q->of.a, out, exclusive, reverse);
+}
+
 int gr_l_operator_scan(lua_State *L, gr_custom *u, int first, int options) {
-  static const char *const names[] = {"into", "exclusive", "reverse", "rows", "axis", "out", NULL};
+  static const char *const names[] = {"into", "exclusive", "reverse", "rows", "axis", "out", "skipnan", "mask", NULL};
   gr_context *c = gr_l_context(L);
   gr_array *out[MOST] = {NULL}, *wide[MOST];
   call q = {.u = u, .first = first, .options = options, .shape = {.axis = 2}};
@@ -393,17 +399,20 @@ int gr_l_operator_scan(lua_State *L, gr_custom *u, int first, int options) {
     reverse = gr_l_option_flag(L, options, "reverse");
     q.shape = gr_l_option_shape(L, options, q.of.a);
     if (!q.shape.rows) gr_l_refuse_without_rows(L, options, q.of.a);
+    q.missing = gr_l_option_missing(L, options, q.of.a);
   }
   find_results(L, &q);
   refuse_into_of_many(L, options, q.results);
   out[0] = gr_l_option_into(L, options, dtype_of(&q, 0), q.of.a->n, q.of.a);
+  if (out[0]) gr_l_check_mask_apart(L, options, &q.missing, out[0]);
   for (int k = 0; k < q.results; k++)
     if (!out[k]) out[k] = gr_l_new_like(L, c, q.of.a, dtype_of(&q, k));
   const int top = lua_gettop(L);
   push_wide(L, c, &q, out, wide);
-  GR_TRY(L, c, first, gr_custom_scan(c, u, q.shape, q.of.a, wide, exclusive, reverse));
+  GR_TRY(L, c, first, scan(c, &q, wide, exclusive, reverse));
   round_wide(L, c, &q, out, wide);
   lua_settop(L, top);
+  gr_l_drop_elements(L, q.missing.mask);
   return q.results;
 }
 
