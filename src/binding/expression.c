@@ -176,9 +176,15 @@ void gr_l_check_expression_apart(lua_State *L, int arg, const gr_expression *e, 
 /* ---- words ---- */
 
 void gr_l_hint_function(gr_context *c) {
+  const char *names[GR_CALLABLES];
   char name[64], hint[GR_HINT], rest[sizeof c->error];
   char *at = strstr(c->error, "no function '"), *end;
   if (!at || sscanf(at, "no function '%63[^']'", name) != 1 || !(end = strchr(at, '\n'))) return;
   snprintf(rest, sizeof rest, "%s", end);
-  snprintf(end, sizeof c->error - (size_t)(end - c->error), "%s%s", gr_l_hint(name, gr_formula_callables, hint), rest);
+  gr_formula_callables(names);
+  if (gr_map_named(name) == GR_MAP_cast) snprintf(hint, sizeof hint, " (write the dtype: f32(x))");
+  else if (gr_map_named(name) == GR_MAP_compare) snprintf(hint, sizeof hint, " (write x < y)");
+  else if (gr_op_named(name) >= 0) snprintf(hint, sizeof hint, " (formulas are reduced from outside: e:%.30s())", name);
+  else gr_l_hint_name(name, names, hint);
+  snprintf(end, sizeof c->error - (size_t)(end - c->error), "%s%s", hint, rest);
 }
