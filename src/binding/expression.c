@@ -134,6 +134,7 @@ gr_reduced gr_l_option_operand(lua_State *L, int arg, const char *name) {
   if (!gr_l_push_option(L, arg, name)) return (gr_reduced){NULL, NULL};
   const gr_expression *e = gr_l_test_expression(L, -1);
   if (gr_l_test_transposed(L, -1)) return (gr_reduced){NULL, gr_l_check_array(L, lua_gettop(L))};
+  if (e && gr_expression_alive(e) && gr_expression_line(e)) gr_l_argerror(L, arg, "option '%s': " GR_LINE_ALONE, name);
   if (e) return promise(L, arg, e); /* which stays below it */
   lua_pop(L, 1);
   return (gr_reduced){NULL, gr_l_option_array(L, arg, name)};
