@@ -181,7 +181,8 @@ static void find_results(lua_State *L, call *q) {
 
 static gr_dtype dtype_of(const call *q, int k) { return q->single[k] ? GR_F32 : q->dtype[k]; }
 
-/* Where results are computed that go to out[k] rounded: an array of f64 on the stack; else out[k] itself. */
+/* Where results are computed that go to out[k] rounded: an array of f64 on the stack; else out[k] itself. Rounding lets
+   go of those arrays. */
 static void push_wide(lua_State *L, gr_context *c, const call *q, gr_array *const *out, gr_array **wide) {
   for (int k = 0; k < q->results; k++)
     wide[k] = q->single[k] ? gr_l_new_beside(L, c, q->of.a, GR_F64, out[k]->n) : out[k];
@@ -308,20 +309,17 @@ static void read_shape(lua_State *L, call *q) {
 
 /* Of columns that lie over ranks: arrays that the core makes, since a rank without rows does not know how long. */
 static void push_ranked_columns(lua_State *L, gr_context *c, gr_comm *comm, call *q) {
-  gr_array *out[MOST];
+  gr_array *out[MOST], *wide[MOST];
   const int first = lua_gettop(L) + 1;
-  for (int k = 0; k < q->results; k++) out[k] = gr_l_push_array(L);
-  GR_TRY_RANKS(L, c, comm, q->first, gr_custom_ranks_each(c, q->u, q->shape, &q->missing, &q->of, out));
+  for (int k = 0; k < q->results; k++) wide[k] = gr_l_push_array(L);
+  GR_TRY_RANKS(L, c, comm, q->first, gr_custom_ranks_each(c, q->u, q->shape, &q->missing, &q->of, wide));
   for (int k = 0; k < q->results; k++) {
-    gr_array *wide = out[k];
-    if (q->single[k]) {
-      out[k] = gr_l_new_beside(L, c, wide, GR_F32, wide->n);
-      GR_TRY(L, c, q->options, gr_l_round_into(c, wide, out[k]));
-      gr_l_release(L, wide);
-      lua_replace(L, first + k);
-    }
+    out[k] = wide[k];
+    if (q->single[k]) out[k] = gr_l_new_beside(L, c, wide[k], GR_F32, wide[k]->n);
+    else lua_pushvalue(L, first + k);
     if (q->keepdims) gr_l_keep_dimensions(out[k], q->transposed ? 3 - q->shape.axis : q->shape.axis);
   }
+  round_wide(L, c, q, out, wide);
 }
 
 /* Of what lies over ranks. What is folded in order goes by the tree of a scan, of which ranks exchange no nodes. */
