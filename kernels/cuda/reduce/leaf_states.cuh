@@ -49,6 +49,21 @@ template <class Q>
 constexpr int gr_rows_ahead = Q::beside                   ? gr_formula_tuning::rows_held_beside
                               : Q::lanes && Q::fields > 1 ? gr_formula_tuning::rows_held_of_fields
                                                           : gr_formula_tuning::rows_held;
+/*
+** What is not there of a word becomes -0, which changes no sum. So sums are added by one copy of their code, whose
+** lanes stay in the same registers: two copies, of which one asks at each element, cost six moves a row in the main
+** loop.
+*/
+template <class Q>
+constexpr bool gr_blanks_end = Q::red == GR_RED_SUM && (Q::dtype == GR_F32 || Q::dtype == GR_F64);
+template <class Q>
+__device__ __forceinline__ void gr_blank_end(uint4 &word, int valid) {
+  uint32_t *w = &word.x;
+#pragma unroll
+  for (int i = 0; i < 4; i++)
+    if (i * 4 / gr_size<Q::dtype> >= valid) w[i] = Q::dtype == GR_F32 || i % 2 ? 0x80000000u : 0;
+}
+
 template <class Q>
 __device__ __forceinline__ void gr_read_formula_leaf(gr_lane_set<Q> &s, typename Q::Beside &beside, int64_t k,
                                                      int64_t n, int lane, const gr_context &c) {
@@ -65,14 +80,18 @@ __device__ __forceinline__ void gr_read_formula_leaf(gr_lane_set<Q> &s, typename
       uint4 a[gr_made_together], b[gr_made_together];
       gr_formula_next<Q::inputs>(a, b, p + i * GR_ROW_BYTES, left - i * row);
 #pragma unroll
-      for (int m = 0; m < gr_made_together; m++)
-        if (count < leaf) {
-          gr_add_some<Q>(s.l, a[m], b[m], left - (i + m) * row, c, 0);
-          if constexpr (Q::beside) Q::add_beside(beside, a[m], left - (i + m) * row);
-        } else {
-          gr_add_rows<Q, 1>(s.l, {a[m]}, {b[m]}, c);
+      for (int m = 0; m < gr_made_together; m++) {
+        const int valid = left - (i + m) * row;
+        if (count == leaf) {
           if constexpr (Q::beside) Q::add_beside(beside, a[m], each);
+          if constexpr (!gr_blanks_end<Q>) gr_add_rows<Q, 1>(s.l, {a[m]}, {b[m]}, c);
+        } else {
+          if constexpr (Q::beside) Q::add_beside(beside, a[m], valid);
+          if constexpr (gr_blanks_end<Q>) gr_blank_end<Q>(a[m], valid);
+          else gr_add_some<Q>(s.l, a[m], b[m], valid, c, 0);
         }
+        if constexpr (gr_blanks_end<Q>) gr_add_rows<Q, 1>(s.l, {a[m]}, {b[m]}, c);
+      }
     }
   }
 }
