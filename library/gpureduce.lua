@@ -524,6 +524,11 @@ function array:transpose() end
 ---@class gpureduce.cov.options
 ---@field rows? integer read an array as a matrix of so many rows
 ---@field ddof? number what is subtracted from the number of rows in the divisor; NumPy's default is 1; default 0
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
@@ -546,6 +551,11 @@ function expression:cov(options) end
 
 ---@class gpureduce.corr.options
 ---@field rows? integer read an array as a matrix of so many rows
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 ---the array that takes the results (their dtype and length; it may be the input itself, but not overlap it otherwise)
 ---@field into? gpureduce.array
@@ -3229,6 +3239,11 @@ function operator:reduce(a, options) end
 ---@field reverse? boolean from the end to the start; default false
 ---@field rows? integer read the n elements as a matrix of so many rows, row by row; must divide n
 ---@field axis? integer 2: each row by itself, 1: each column; with `rows`, or of a matrix; default 2
+---elements that are NaN are missing, as if they were not there ([what is missing](#what-is-missing)); integers have
+---none; default false
+---@field skipnan? boolean
+---elements are missing where this is 0: u8, or an expression, as long as `a`
+---@field mask? gpureduce.array|gpureduce.expression
 ---@field into? gpureduce.array the array that takes the results, if the operator gives one
 ---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
 

@@ -109,6 +109,12 @@ planned = reduce scan histogram
 $(plans): spec/plans.c $(filter $(planned:%=$(OBJ)/kernels/cuda/%/%),$(cuda_o))
 	$(call step,$<) $(CC) $(base) $^ -o $@ $(device_libs) -lm -ldl -lpthread
 
+# What a formula's first use costs the driver's compiler, without a device.
+emits = code element emit holes shipped steps text
+build/bench/compile: bench/compile.c $(emits:%=$(OBJ)/src/backend/jit/%.o) $(OBJ)/shipped.o
+	@mkdir -p $(@D)
+	$(call step,$@) $(CC) $(base) $^ -o $@ -ldl -lpthread
+
 # cuBLAS and CUB, for the benchmark of the ladder alone; without cuBLAS it runs without its peers.
 build/bench/ladder_peers: bench/peers/ladder_peers.cu
 	@mkdir -p $(@D)

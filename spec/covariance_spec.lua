@@ -94,6 +94,85 @@ describe("cov and corr", function()
     same_matrix({ { 1, nan, 1, -1 }, { nan, nan, nan, nan }, { 1, nan, 1, -1 }, { -1, nan, -1, 1 } }, X:corr(), "corr")
   end)
 
+  -- Of each two columns over the rows in which both are present: covariances, or correlations.
+  local function pairwise(flat, present, rows, columns, ddof, correlation)
+    local m = {}
+    for j = 1, columns do
+      m[j] = {}
+      for k = 1, columns do
+        local function both(i) return present[(i - 1) * columns + j] and present[(i - 1) * columns + k] end
+        local function sum(f)
+          return model.reduce.sum("f64", rows, function(i) return both(i) and f(i) or -0.0 end)
+        end
+        local function x(i) return flat[(i - 1) * columns + j] * 1.0 end
+        local function y(i) return flat[(i - 1) * columns + k] * 1.0 end
+        local n = 0
+        for i = 1, rows do n = n + (both(i) and 1 or 0) end
+        local of_x, of_y = sum(x) / n, sum(y) / n
+        local products = sum(function(i) return (x(i) - of_x) * (y(i) - of_y) end)
+        local squares = sum(function(i) return (x(i) - of_x) * (x(i) - of_x) end)
+        local others = sum(function(i) return (y(i) - of_y) * (y(i) - of_y) end)
+        if not correlation then
+          m[j][k] = n > ddof and n > 0 and products / (n - ddof) or model.nan
+        elseif j == k then
+          m[j][k] = squares / squares
+        else
+          m[j][k] = math.max(-1, math.min(1, products / n / (math.sqrt(others / n) * math.sqrt(squares / n))))
+          if squares == 0 or others == 0 then m[j][k] = model.nan end
+        end
+      end
+    end
+    return m
+  end
+
+  it("of what is present, by pairs of columns", function()
+    on_each(function(device)
+      for s, shape in ipairs { { 1, 1 }, { 5, 1 }, { 6, 2 }, { 7, 3 }, { 300, 5 } } do
+        for _, dtype in ipairs { "f32", "f64", "i16" } do
+          local rows, columns = shape[1], shape[2]
+          local flat, present, shown, mask = {}, {}, {}, {}
+          for k = 1, rows * columns do
+            flat[k] = model.is_float[dtype] and (k * 37 + s) % 101 / 8 - 3 or (k * 37 + s) % 101
+            present[k] = k * 7919 % 5 ~= 0
+            shown[k] = present[k] and flat[k] or 0 / 0
+            mask[k] = present[k] and 1 or 0
+          end
+          local X, M = gr.array(flat, dtype):matrix(rows), gr.array(mask, "u8"):matrix(rows)
+          local cov = pairwise(flat, present, rows, columns, 0)
+          local corr = pairwise(flat, present, rows, columns, 0, true)
+          same_matrix(cov, X:cov { mask = M }, device, dtype, rows, columns)
+          same_matrix(corr, X:corr { mask = M }, device, dtype, rows, columns)
+          local ddof = rows > 1 and 1 or 0
+          same_matrix(pairwise(flat, present, rows, columns, ddof), X:cov { mask = M, ddof = ddof }, "ddof")
+          if model.is_float[dtype] then
+            local Y = gr.array(shown, dtype):matrix(rows)
+            same_matrix(cov, Y:cov { skipnan = true }, "skipnan")
+            same_matrix(corr, gr.corr(Y:slice(), { rows = rows, skipnan = true }), "skipnan")
+          end
+        end
+      end
+    end)
+  end)
+
+  it("of what is present: none in common, all of it, an expression as mask", function()
+    on_each(function()
+      local nan = model.nan
+      local X = gr.array({ 1, nan, 2, nan, nan, 3, nan, 5 }, "f64"):matrix(4)
+      same_matrix({ { 0.25, nan }, { nan, 1 } }, X:cov { skipnan = true }, "cov")
+      same_matrix({ { 1, nan }, { nan, 1 } }, X:corr { skipnan = true }, "corr")
+      same_matrix({ { nan, nan }, { nan, nan } }, X:cov { mask = gr.zeros(8, "u8") }, "nothing")
+      local Y = gr.randn(600, { seed = 5, dtype = "f64" }):matrix(200)
+      assert.equal(Y:cov():bytes(), Y:cov { skipnan = true }:bytes())
+      assert.equal(Y:corr():bytes(), Y:corr { mask = gr.lazy(Y):gt(-100) }:bytes())
+      assert.equal("f32", Y:cov { skipnan = true, out = "f32" }.dtype)
+      local into = gr.zeros(9, "f64")
+      assert.equal(into, Y:cov { mask = gr.ones(600, "u8"), into = into })
+      assert.equal(Y:cov():bytes(), into:bytes())
+      assert.equal("bad argument #2 to 'corr' (option 'mask': length 600 expected, got 3)",
+        message(gr.corr, Y, { mask = gr.ones(3, "u8") }))
+    end)
+  end)
+
   it("refuse what is no matrix", function()
     local a = gr.arange(1, 6)
     local rows = {

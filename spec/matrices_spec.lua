@@ -194,6 +194,13 @@ describe("a matrix", function()
     S.same_all({ 0, 0, 0 }, X:sum { axis = 2 })
     S.same_all({}, X:sum { axis = 1 })
     assert.same({ 3, 0 }, (X + X).shape)
+    local e = gr.lazy(X) * 2
+    assert.same({ 3, 0 }, { e:info().rows, e:info().columns })
+    assert.same({ 3, 0 }, (e + gr.fuse "x + y" { x = X, y = gr.column(gr.ones(3)) }):eval().shape)
+    assert.equal("gpureduce.expression f32[3 x 0] of 1 step", tostring(e))
+    S.same_all({ 0, 0, 0 }, e:sum { axis = 2 })
+    assert.equal("bad argument #2 to 'add' (matrix of 3 rows expected, got 4)",
+      message(function() return e + gr.zeros(0):matrix(4) end))
   end)
 
   it("is not what a finalizer leaves of it", function()

@@ -451,6 +451,8 @@ describe("other options beside skipnan", function()
     local a = gr.array(t, "f32")
     assert.equal("bad argument #2 to 'sum' (option 'mask': dtype u8 expected, got f32)",
       S.message(gr.sum, a, { mask = a }))
+    assert.equal("bad argument #2 to 'sum' (option 'mask': a row, a column or a scalar alone has no length: use its "
+      .. "array)", S.message(gr.sum, gr.ones(50), { mask = gr.row(gr.ones(5, "u8")) }))
     assert.equal("bad argument #2 to 'sum' (option 'mask': length 50 expected, got 49)",
       S.message(gr.sum, a, { mask = gr.ones(49, "u8") }))
     assert.equal("bad argument #2 to 'sum' (option 'mask': array expected, got number)",

@@ -269,10 +269,101 @@ describe("errors of operators", function()
     told("bad argument #2 to 'operator' (option 'segments': takes no 'keepdims')", op, a,
       { segments = { 1, 5 }, keepdims = true })
     told("bad argument #2 to 'reduce' (gpureduce.array expected, got number)", op.reduce, op, 5)
-    told("bad argument #3 to 'scan' (unknown option 'mask')", op.scan, op, a, { mask = a })
+    told("bad argument #3 to 'scan' (option 'mask': dtype u8 expected, got f32)", op.scan, op, a, { mask = a })
+    told("bad argument #3 to 'scan' (option 'mask': length 4 expected, got 3)", op.scan, op, a,
+      { mask = gr.ones(3, "u8") })
+    told("bad argument #3 to 'scan' (unknown option 'comm': this is done with each rank's own "
+      .. "elements alone)", op.scan, op, a, { comm = 1 })
     a:release()
     told("bad argument #1 to 'operator' (array has been released)", op, a)
     assert.equal("gpureduce.operator", getmetatable(op))
+  end)
+end)
+
+-- What op:scan gives of x and of a mask: of each place what is there of the present ones before it, or up to it.
+local function scanned_present(op, x, mask, options)
+  local n, results = #x, nil
+  for k = 1, n do
+    local from, to = 1, options.exclusive and k - 1 or k
+    if options.reverse then from, to = options.exclusive and k + 1 or k, n end
+    local kept = {}
+    for i = from, to do
+      if mask[i] ~= 0 then kept[#kept + 1] = x[i] end
+    end
+    local all = { op(gr.array(kept, x.dtype)) }
+    results = results or {}
+    for r = 1, #all do
+      results[r] = results[r] or {}
+      results[r][k] = all[r]
+    end
+  end
+  return results
+end
+
+describe("gr.operator: scans of what is present", function()
+  local nan = 0 / 0
+  local mean = gr.operator { state = "s", map = "f64(x)", merge = "s1 + s2", identity = 0, finish = "s / n" }
+  local ways = { {}, { exclusive = true }, { reverse = true }, { exclusive = true, reverse = true } }
+
+  it("hold what there is so far", function()
+    local x = gr.array({ nan, 4, nan, -2, 8, nan }, "f64")
+    local mask = gr.array({ 0, 1, 0, 1, 1, 0 }, "u8")
+    for _, op in ipairs { gr.operator(sum_of()), mean, gr.operator(extremes) } do
+      for _, way in ipairs(ways) do
+        local expected = scanned_present(op, x, mask, way)
+        local by_nan = { op:scan(x, with(way, { skipnan = true })) }
+        local by_mask = { gr.scan(x, op, with(way, { mask = mask })) }
+        for r = 1, #expected do
+          local bytes = gr.array(expected[r], "f64"):bytes()
+          assert.equal(bytes, by_nan[r]:bytes())
+          assert.equal(bytes, by_mask[r]:bytes())
+        end
+      end
+    end
+    assert.same({ 0, 4, 4, 2, 10, 10 }, x:scan(gr.operator(sum_of()), { skipnan = true }):table())
+  end)
+
+  it("take both options, expressions, and integers, of which none is NaN", function()
+    local op, x = gr.operator(sum_of()), gr.array({ 1, nan, 3, 4 }, "f64")
+    assert.same({ 1, 1, 1, 5 }, op:scan(x, { skipnan = true, mask = gr.array({ 1, 1, 0, 1 }, "u8") }):table())
+    assert.same({ 0, 0, 0, 4 }, op:scan(x, { mask = gr.fuse "x > 3" { x = x } }):table())
+    assert.same({ 0, 0, 9, 25 }, op:scan(gr.fuse "x * x" { x = x }, { mask = gr.fuse "x > 2" { x = x } }):table())
+    assert.same({ 1, 3, 6 }, op:scan(gr.array({ 1, 2, 3 }, "i32"), { skipnan = true }):table())
+  end)
+
+  it("begin anew in rows and columns, go into arrays, and round to f32", function()
+    local op, x = gr.operator(sum_of "f64(x)"), gr.array({ 1, nan, 3, nan, 5, 0.1 }, "f32")
+    assert.same({ 1, 1, 4, 0, 5, 5 + gr.array({ 0.1 }, "f32")[1] }, op:scan(x, { rows = 2, skipnan = true }):table())
+    local X = x:matrix(2)
+    local down = X:scan(op, { axis = 1, skipnan = true })
+    assert.same({ { 1, 0, 3 }, { 1, 5, 3 + x[6] } }, down:table())
+    local into = gr.zeros(6, "f64")
+    assert.equal(into, op:scan(x, { skipnan = true, into = into }))
+    assert.same({ 1, 1, 4, 4, 9, 9 + x[6] }, into:table())
+    assert.same({ 1, 1, 4, 4, 9 }, gr.scan(x:slice(1, 5), op, { skipnan = true, out = "f32" }):table())
+    local own = gr.operator(sum_of "x")
+    assert.equal(x, own:scan(x, { skipnan = true, into = x }))
+    assert.same({ 1, 1, 4, 4, 9 }, x:slice(1, 5):table())
+  end)
+
+  it("are those of the elements that are left, to the bit", function()
+    local x = gr.randn(5000, { seed = 3, dtype = "f32" })
+    local mask = gr.rand(5000, { seed = 4 }):compare("<", 0.7)
+    local op = gr.operator(sum_of "f64(x)")
+    for _, reverse in ipairs { false, true } do
+      local all = op:scan(x, { mask = mask, reverse = reverse })
+      assert.equal(op:scan(x:compact(mask), { reverse = reverse }):bytes(), all:compact(mask):bytes())
+    end
+  end)
+
+  it("are of nothing where nothing is present", function()
+    local op = gr.operator(extremes)
+    local lo, hi = op:scan(gr.array({ nan, nan }, "f64"), { skipnan = true })
+    assert.same({ { huge, huge }, { -huge, -huge } }, { lo:table(), hi:table() })
+    assert.equal(0, #(op:scan(gr.zeros(0), { skipnan = true, mask = gr.zeros(0, "u8") })))
+    local x, m = gr.ones(3, "u8"), gr.ones(3, "u8")
+    assert.equal("bad argument #3 to 'scan' (option 'into': overlaps the mask)",
+      S.message(gr.scan, x, gr.operator(sum_of "x"), { mask = m, into = m }))
   end)
 end)
 

@@ -1,6 +1,9 @@
 local c = ...
 
 local matrix = { "X", "array", "a matrix" }
+local present = "With `skipnan` or `mask` each two columns are compared over the rows in which both are present, with "
+  .. "means and deviations of these rows alone: pairwise complete observations, as pandas' and R's (`numpy.ma` takes "
+  .. "each column's own mean). Such a matrix need not be positive semidefinite."
 local no_matrix = "What is no matrix."
 
 return {
@@ -118,11 +121,12 @@ print(T.rows, T[3][2], T:sum { axis = 1 }:table()[2], (T * T)[1][2])]],
       params = { matrix, { "options", "options?", "" } },
       options = { { "rows", "integer?", "read an array as a matrix of so many rows" },
         { "ddof", "number?", "what is subtracted from the number of rows in the divisor; NumPy's default is 1",
-          default = "0" }, c.single, c.into },
+          default = "0" }, c.skipnan, c.mask, c.single, c.into },
       returns = { { "array", "a matrix of f64, with a row and a column for each column, the same from both sides" } },
       dtypes = "All. Means are subtracted in f64, products added along the tree.",
+      units = present .. " NaN where there are not more of them than `ddof`.",
       errors = no_matrix .. " A `ddof` that is not below the number of rows.",
-      cost = "O(n columns): a launch for each column, and a few more.",
+      cost = "O(n columns): a launch for each column, and a few more; with `skipnan` or `mask` nine for each column.",
       waits = "Waits for the means of the columns.",
       example = [[
 local X = gr.array { 1, 10, 2, 8, 3, 6 }:matrix(3)
@@ -134,11 +138,12 @@ print(C[1][1] * 3, C[1][2] * 3, C[2][2] * 3, X:cov { ddof = 1 }[2][1])]],
       name = "corr",
       text = "The correlations (Pearson's) of the columns of a matrix: their covariances over both deviations.",
       params = { matrix, { "options", "options?", "" } },
-      options = { { "rows", "integer?", "read an array as a matrix of so many rows" }, c.single, c.into },
+      options = { { "rows", "integer?", "read an array as a matrix of so many rows" }, c.skipnan, c.mask, c.single,
+        c.into },
       returns = { { "array", "a matrix of f64, from -1 to 1, with ones on the diagonal; NaN in the row and "
         .. "column of one that does not vary" } },
-      dtypes = "All, as `cov`.", errors = no_matrix,
-      cost = "O(n columns): three launches for each column, and a few more.",
+      dtypes = "All, as `cov`.", units = present, errors = no_matrix,
+      cost = "O(n columns): three launches for each column, and a few more; with `skipnan` or `mask` eleven.",
       waits = "Waits for means and deviations of the columns.",
       example = [[
 local X = gr.array { 1, 10, 2, 8, 3, 6 }:matrix(3)

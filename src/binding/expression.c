@@ -134,6 +134,7 @@ gr_reduced gr_l_option_operand(lua_State *L, int arg, const char *name) {
   if (!gr_l_push_option(L, arg, name)) return (gr_reduced){NULL, NULL};
   const gr_expression *e = gr_l_test_expression(L, -1);
   if (gr_l_test_transposed(L, -1)) return (gr_reduced){NULL, gr_l_check_array(L, lua_gettop(L))};
+  if (e && gr_expression_alive(e) && gr_expression_line(e)) gr_l_argerror(L, arg, "option '%s': " GR_LINE_ALONE, name);
   if (e) return promise(L, arg, e); /* which stays below it */
   lua_pop(L, 1);
   return (gr_reduced){NULL, gr_l_option_array(L, arg, name)};
@@ -176,9 +177,15 @@ void gr_l_check_expression_apart(lua_State *L, int arg, const gr_expression *e, 
 /* ---- words ---- */
 
 void gr_l_hint_function(gr_context *c) {
+  const char *names[GR_CALLABLES];
   char name[64], hint[GR_HINT], rest[sizeof c->error];
   char *at = strstr(c->error, "no function '"), *end;
   if (!at || sscanf(at, "no function '%63[^']'", name) != 1 || !(end = strchr(at, '\n'))) return;
   snprintf(rest, sizeof rest, "%s", end);
-  snprintf(end, sizeof c->error - (size_t)(end - c->error), "%s%s", gr_l_hint(name, gr_formula_callables, hint), rest);
+  gr_formula_callables(names);
+  if (gr_map_named(name) == GR_MAP_cast) snprintf(hint, sizeof hint, " (write the dtype: f32(x))");
+  else if (gr_map_named(name) == GR_MAP_compare) snprintf(hint, sizeof hint, " (write x < y)");
+  else if (gr_op_named(name) >= 0) snprintf(hint, sizeof hint, " (formulas are reduced from outside: e:%.30s())", name);
+  else gr_l_hint_name(name, names, hint);
+  snprintf(end, sizeof c->error - (size_t)(end - c->error), "%s%s", hint, rest);
 }

@@ -64,6 +64,7 @@ static const struct {
   {"concat", "copy", "write a:copy { into = c:slice(1, #a) }, and so on"},
   {"cat", "copy", "write a:copy { into = c:slice(1, #a) }, and so on"},
   {"matmul", "dot", "there is no product of matrices"}, {"bmm", "dot", "there is no product of matrices"},
+  {"ln", "log", NULL}, {"fabs", "abs", NULL}, {"ceiling", "ceil", NULL},
   {"greater", "compare", "write a:compare(\">\", b)"}, {"less", "compare", "write a:compare(\"<\", b)"},
   {"power", "pow", NULL}, {"subtract", "sub", NULL}, {"multiply", "mul", NULL}, {"divide", "div", NULL},
   {"absolute", "abs", NULL}, {"arctan2", "atan2", NULL}, {"logical_and", "land", NULL}, {"logical_or", "lor", NULL},
@@ -102,10 +103,11 @@ static int among(const char *name, const char *const *names) {
   return *names != NULL;
 }
 
-const char *gr_l_synonym(const char *given, const char *const *names, char text[GR_HINT]) {
+static const char *synonym(const char *given, const char *const *names, int words, char text[GR_HINT]) {
   text[0] = 0;
   for (size_t k = 0; k < sizeof synonyms / sizeof synonyms[0]; k++) {
     if (strcmp(given, synonyms[k].given) || !among(synonyms[k].ours, names)) continue;
+    if (synonyms[k].words && !words) continue;
     if (synonyms[k].words) snprintf(text, GR_HINT, " (%s)", synonyms[k].words);
     else snprintf(text, GR_HINT, " (did you mean '%s'?)", synonyms[k].ours);
     break;
@@ -113,10 +115,13 @@ const char *gr_l_synonym(const char *given, const char *const *names, char text[
   return text;
 }
 
-const char *gr_l_hint(const char *given, const char *const *names, char text[GR_HINT]) {
+const char *gr_l_synonym(const char *given, const char *const *names, char text[GR_HINT]) {
+  return synonym(given, names, 1, text);
+}
+
+static const char *near(const char *given, const char *const *names, char text[GR_HINT]) {
   const size_t length = strlen(given);
   int best = 3;
-  if (*gr_l_synonym(given, names, text)) return text;
   for (const char *const *name = names; *name && length <= LONGEST; name++) {
     if (strlen(*name) > LONGEST) continue;
     int d = distance(given, *name);
@@ -125,4 +130,12 @@ const char *gr_l_hint(const char *given, const char *const *names, char text[GR_
     snprintf(text, GR_HINT, " (did you mean '%s'?)", *name);
   }
   return text;
+}
+
+const char *gr_l_hint(const char *given, const char *const *names, char text[GR_HINT]) {
+  return *synonym(given, names, 1, text) ? text : near(given, names, text);
+}
+
+const char *gr_l_hint_name(const char *given, const char *const *names, char text[GR_HINT]) {
+  return *synonym(given, names, 0, text) ? text : near(given, names, text);
 }

@@ -3,6 +3,7 @@
 #include "src/binding/expression.h"
 #include "src/binding/options.h"
 #include "src/binding/keeper.h"
+#include "src/binding/missing.h"
 #include "src/binding/parts.h"
 #include "src/binding/rounding.h"
 #include "src/core/map.h"
@@ -203,20 +204,24 @@ static int64_t check_rows(lua_State *L, const gr_array *a) {
   return rows ? rows : a->rows;
 }
 
-/* gr.cov(X, {rows, ddof, into, out}), gr.corr(X, {rows, into, out}): a matrix of a row and a column for each column. */
+/* gr.cov(X, {rows, skipnan, mask, ddof, into, out}), gr.corr(X, ...): a row and a column for each column. */
 static int l_covariance(lua_State *L) {
-  static const char *const of_cov[] = {"into", "rows", "out", "ddof", NULL};
-  static const char *const of_corr[] = {"into", "rows", "out", NULL};
+  static const char *const of_cov[] = {"into", "rows", "skipnan", "mask", "out", "ddof", NULL};
+  static const char *const of_corr[] = {"into", "rows", "skipnan", "mask", "out", NULL};
   gr_context *c = gr_l_context(L);
   const int correlation = (int)gr_l_number(L);
   gr_array *a = gr_l_check_elements(L, 1);
   gr_l_options(L, 2, correlation ? of_corr : of_cov);
   const int64_t rows = check_rows(L, a), columns = a->n / rows, n = gr_l_results(L, 1, columns, columns);
   const double ddof = read_ddof(L, rows);
+  const gr_missing missing = gr_l_option_missing(L, 2, a);
   const gr_dtype t = gr_l_option_single(L, 2) ? GR_F32 : GR_F64;
   gr_array *into = gr_l_option_into(L, 2, t, n, a);
   gr_array *sums = gr_l_new_beside(L, c, a, GR_F64, n);
-  if (columns) GR_TRY(L, c, 1, gr_covariance(c, a, rows, ddof, correlation, sums));
+  if (columns && gr_may_miss(&missing))
+    GR_TRY(L, c, 1, gr_covariance_present(c, a, rows, &missing, ddof, correlation, sums));
+  else if (columns) GR_TRY(L, c, 1, gr_covariance(c, a, rows, ddof, correlation, sums));
+  gr_l_drop_elements(L, missing.mask);
   sums->rows = columns;
   if (!into && t == GR_F64) return 1;
   const gr_map_call call = {.op = GR_MAP_cast, .dtype = GR_F64, .a = {sums, 0}};

@@ -181,7 +181,8 @@ static void find_results(lua_State *L, call *q) {
 
 static gr_dtype dtype_of(const call *q, int k) { return q->single[k] ? GR_F32 : q->dtype[k]; }
 
-/* Where results are computed that go to out[k] rounded: an array of f64 on the stack; else out[k] itself. */
+/* Where results are computed that go to out[k] rounded: an array of f64 on the stack; else out[k] itself. Rounding lets
+   go of those arrays. */
 static void push_wide(lua_State *L, gr_context *c, const call *q, gr_array *const *out, gr_array **wide) {
   for (int k = 0; k < q->results; k++)
     wide[k] = q->single[k] ? gr_l_new_beside(L, c, q->of.a, GR_F64, out[k]->n) : out[k];
@@ -308,20 +309,17 @@ static void read_shape(lua_State *L, call *q) {
 
 /* Of columns that lie over ranks: arrays that the core makes, since a rank without rows does not know how long. */
 static void push_ranked_columns(lua_State *L, gr_context *c, gr_comm *comm, call *q) {
-  gr_array *out[MOST];
+  gr_array *out[MOST], *wide[MOST];
   const int first = lua_gettop(L) + 1;
-  for (int k = 0; k < q->results; k++) out[k] = gr_l_push_array(L);
-  GR_TRY_RANKS(L, c, comm, q->first, gr_custom_ranks_each(c, q->u, q->shape, &q->missing, &q->of, out));
+  for (int k = 0; k < q->results; k++) wide[k] = gr_l_push_array(L);
+  GR_TRY_RANKS(L, c, comm, q->first, gr_custom_ranks_each(c, q->u, q->shape, &q->missing, &q->of, wide));
   for (int k = 0; k < q->results; k++) {
-    gr_array *wide = out[k];
-    if (q->single[k]) {
-      out[k] = gr_l_new_beside(L, c, wide, GR_F32, wide->n);
-      GR_TRY(L, c, q->options, gr_l_round_into(c, wide, out[k]));
-      gr_l_release(L, wide);
-      lua_replace(L, first + k);
-    }
+    out[k] = wide[k];
+    if (q->single[k]) out[k] = gr_l_new_beside(L, c, wide[k], GR_F32, wide[k]->n);
+    else lua_pushvalue(L, first + k);
     if (q->keepdims) gr_l_keep_dimensions(out[k], q->transposed ? 3 - q->shape.axis : q->shape.axis);
   }
+  round_wide(L, c, q, out, wide);
 }
 
 /* Of what lies over ranks. What is folded in order goes by the tree of a scan, of which ranks exchange no nodes. */
@@ -380,8 +378,14 @@ int gr_l_operator_reduce(lua_State *L, gr_custom *u, int first, int options) {
 
 /* ---- scans ---- */
 
+static gr_status scan(gr_context *c, const call *q, gr_array *const *out, int exclusive, int reverse) {
+  const gr_partial p = {.a = q->of, .missing = q->missing};
+  return gr_may_miss(&q->missing) ? gr_custom_scan_present(c, q->u, q->shape, &p, out, exclusive, reverse)
+                                  : gr_custom_scan(c, q->u, q->shape, q->of.a, out, exclusive, reverse);
+}
+
 int gr_l_operator_scan(lua_State *L, gr_custom *u, int first, int options) {
-  static const char *const names[] = {"into", "exclusive", "reverse", "rows", "axis", "out", NULL};
+  static const char *const names[] = {"into", "exclusive", "reverse", "rows", "axis", "out", "skipnan", "mask", NULL};
   gr_context *c = gr_l_context(L);
   gr_array *out[MOST] = {NULL}, *wide[MOST];
   call q = {.u = u, .first = first, .options = options, .shape = {.axis = 2}};
@@ -393,17 +397,20 @@ int gr_l_operator_scan(lua_State *L, gr_custom *u, int first, int options) {
     reverse = gr_l_option_flag(L, options, "reverse");
     q.shape = gr_l_option_shape(L, options, q.of.a);
     if (!q.shape.rows) gr_l_refuse_without_rows(L, options, q.of.a);
+    q.missing = gr_l_option_missing(L, options, q.of.a);
   }
   find_results(L, &q);
   refuse_into_of_many(L, options, q.results);
   out[0] = gr_l_option_into(L, options, dtype_of(&q, 0), q.of.a->n, q.of.a);
+  if (out[0]) gr_l_check_mask_apart(L, options, &q.missing, out[0]);
   for (int k = 0; k < q.results; k++)
     if (!out[k]) out[k] = gr_l_new_like(L, c, q.of.a, dtype_of(&q, k));
   const int top = lua_gettop(L);
   push_wide(L, c, &q, out, wide);
-  GR_TRY(L, c, first, gr_custom_scan(c, u, q.shape, q.of.a, wide, exclusive, reverse));
+  GR_TRY(L, c, first, scan(c, &q, wide, exclusive, reverse));
   round_wide(L, c, &q, out, wide);
   lua_settop(L, top);
+  gr_l_drop_elements(L, q.missing.mask);
   return q.results;
 }
 

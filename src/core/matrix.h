@@ -2,7 +2,7 @@
 #ifndef GR_CORE_MATRIX_H
 #define GR_CORE_MATRIX_H
 
-#include "src/core/array.h"
+#include "src/core/formula/present.h"
 
 /* The elements of the matrix a, column by column, into out: of its dtype and length, and apart from it. */
 gr_status gr_transpose(gr_context *, const gr_array *a, gr_array *out);
@@ -13,5 +13,12 @@ gr_status gr_transpose(gr_context *, const gr_array *a, gr_array *out);
 ** correlation: divided by both deviations besides, within -1 and 1, and 1 on the diagonal.
 */
 gr_status gr_covariance(gr_context *, const gr_array *a, int64_t rows, double ddof, int correlation, gr_array *out);
+
+/*
+** The same of what is present: of each two columns of those rows in which both are, with means and deviations of these
+** rows alone; NaN where they are ddof or fewer.
+*/
+gr_status gr_covariance_present(gr_context *, const gr_array *a, int64_t rows, const gr_missing *, double ddof,
+                                int correlation, gr_array *out);
 
 #endif

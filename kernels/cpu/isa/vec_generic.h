@@ -27,19 +27,7 @@ GR_INLINE vd vd_numbers(vd x, vd y, vd z, vd other) { return x == x && y == y ? 
 /* x where a byte of the mask is not 0, else `other`. */
 GR_INLINE vd vd_where(const uint8_t *mask, vd x, vd other) { return *mask ? x : other; }
 
-GR_INLINE vd vd_load(gr_dtype t, const void *p) {
-  switch (t) {
-#define GR_X(id, s, l, type, kind) \
-  case GR_##id: {                  \
-    type e;                        \
-    memcpy(&e, p, sizeof(e));      \
-    return gr_widen_##s(e);        \
-  }
-    GR_DTYPES(GR_X)
-#undef GR_X
-  }
-  return 0;
-}
+GR_INLINE vd vd_load(gr_dtype t, const void *p) { return gr_widened(t, p); }
 /* Never called: n would be below 1. */
 GR_INLINE vd vd_load_first(gr_dtype t, const void *p, int n) {
   (void)n;

@@ -255,6 +255,15 @@ __device__ __forceinline__ gr_acc gr_get(const int64_t *p, int64_t pitch) {
   return a;
 }
 
+/* Of shared memory, or past L1. */
+template <class R>
+__device__ __forceinline__ gr_acc gr_get_fresh(const int64_t *p, int64_t pitch) {
+  gr_acc a = R::identity();
+#pragma unroll
+  for (int i = 0; i < R::fields; i++) a.i[i] = *(const volatile int64_t *)(p + i * pitch);
+  return a;
+}
+
 /*
 ** Up to 256 states in order fold by adjacency in one warp; all its threads get the result. Out of line: the last block
 ** finds the code that its warps have just used. Eight go to a thread, since shuffles take longer than reading;
@@ -390,6 +399,27 @@ template <class R>
 __device__ __forceinline__ void gr_publish_partial(gr_halves *to, const gr_acc &a) {
 #pragma unroll
   for (int i = 0; i < R::fields; i++) gr_publish(to + i, a.i[i], gr_partial_tag);
+}
+/* One of them. */
+template <class R>
+__device__ __forceinline__ gr_acc gr_await_partial(gr_halves *from) {
+  gr_halves x[R::fields];
+  uint64_t there;
+  do {
+    there = 1;
+#pragma unroll
+    for (int i = 0; i < R::fields; i++) {
+      x[i] = gr_peek(from + i);
+      there &= x[i].low & x[i].high;
+    }
+  } while (!(there & 1));
+  gr_acc a = R::identity();
+#pragma unroll
+  for (int i = 0; i < R::fields; i++) {
+    a.i[i] = (int64_t)gr_join(x[i]);
+    gr_poke(from + i, {0, 0});
+  }
+  return a;
 }
 /* Two neighbours, each if it is wanted; all their words are asked for at once. */
 template <class R>

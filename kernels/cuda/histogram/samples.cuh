@@ -111,10 +111,13 @@ static __device__ __forceinline__ void gr_count_high(const gr_hist &a, Sink &sin
     if (high[k] && old[k] >= 0u - amount) sink.wrapped(a, bin[k]);
 }
 
-/* The samples of one load: quick answers first, then the few that were not sure, so that their code exists once. */
-template <typename T, class Quick, class Sink>
-static __device__ __forceinline__ void gr_count_pack(const gr_hist &a, const uint32_t *table, const gr_pack<T> &p,
-                                                     Sink &sink) {
+/*
+** The samples of one load: quick answers first, then the few that were not sure, so that their code exists once. later:
+** those are left to the caller; bit k: sample k is one.
+*/
+template <typename T, class Quick, bool later = false, class Sink>
+static __device__ __forceinline__ uint32_t gr_count_pack(const gr_hist &a, const uint32_t *table, const gr_pack<T> &p,
+                                                         Sink &sink) {
   const int count = gr_pack<T>::count;
   uint32_t left = 0, bin[count], most = 0;
   bool exact = false;
@@ -130,7 +133,7 @@ static __device__ __forceinline__ void gr_count_pack(const gr_hist &a, const uin
 #pragma unroll
   for (int k = 0; k < count; k++) most = max(most, sink.template hit<Quick::sure>(bin[k]));
   if constexpr (!Quick::sure || Sink::wide) {
-    if (most < sink.limit) return;
+    if (most < sink.limit) return 0;
     if constexpr (Sink::wide) gr_count_high<count>(a, sink, bin);
 #pragma unroll
     for (int k = 0; k < count; k++) {
@@ -143,8 +146,10 @@ static __device__ __forceinline__ void gr_count_pack(const gr_hist &a, const uin
       }
       left |= (uint32_t)open << k;
     }
+    if constexpr (later) return left;
     for (; left; left &= left - 1) gr_count_one<Quick>(a, table, p.get(__ffs((int)left) - 1), sink);
   }
+  return 0;
 }
 
 /* The same in counters of 16 bits: where one is half full the bins of this load are looked at again. */
@@ -182,30 +187,50 @@ static __device__ __forceinline__ void gr_load_packs(gr_pack<T> (&p)[deep], cons
 
 /*
 ** All samples of this block's unit that a formula gives, from `at` on as gr_count_all has them: what the next ones are
-** made of is on its way while these are counted.
+** made of is on its way while these are counted. What quick answers leave open of several loads is settled by one loop,
+** which is most of what there is to compile.
 */
 template <typename T, class Quick, int deep, class Sink>
 static __device__ __forceinline__ void gr_count_formula(const gr_hist &a, const uint32_t *table, Sink &sink,
                                                         const char *at, int64_t left, int64_t step, uint32_t apart) {
+  constexpr int count = gr_pack<T>::count;
+  static_assert(deep * count <= 32, "a bit for each sample");
   const char *place[deep];
+  uint32_t there;
   auto look = [&] {
+    there = 0;
 #pragma unroll
-    for (int u = 0; u < deep; u++) place[u] = left > (int64_t)u * apart ? at + (int64_t)u * apart : nullptr;
+    for (int u = 0; u < deep; u++) {
+      const bool is_there = left > (int64_t)u * apart;
+      place[u] = is_there ? at + (int64_t)u * apart : nullptr;
+      there |= (uint32_t)is_there << u;
+    }
     gr_formula_ahead<deep>(place);
   };
   look();
 #pragma unroll 1
   while (left > 0) {
     uint4 w[deep];
-    const int64_t here = left;
+    uint32_t open = 0;
+    const uint32_t here = there;
     gr_formula_apart<deep>(w, place);
     at += step;
     left -= step;
     look();
 #pragma unroll
-    for (int u = 0; u < deep; u++)
-      if (here > (int64_t)u * apart)
-        gr_count_pack<T, Quick>(a, table, gr_pack<T>{{w[u].x, w[u].y, w[u].z, w[u].w}}, sink);
+    for (int u = 0; u < deep; u++) {
+      const gr_pack<T> p = {{w[u].x, w[u].y, w[u].z, w[u].w}};
+      if (here >> u & 1) open |= gr_count_pack<T, Quick, true>(a, table, p, sink) << u * count;
+    }
+#pragma unroll 1
+    for (; open; open &= open - 1) {
+      const int k = __ffs((int)open) - 1;
+      uint4 x = w[0];
+#pragma unroll
+      for (int u = 1; u < deep; u++)
+        if (k >= u * count) x = w[u];
+      gr_count_one<Quick>(a, table, gr_pack<T>{{x.x, x.y, x.z, x.w}}.get(k % count), sink);
+    }
   }
 }
 

@@ -46,11 +46,27 @@ constexpr bool gr_ends_in_rows =
     R::formula && R::number && !R::variance && R::kind != GR_ACC_POSITION;
 constexpr int gr_made_together = gr_formula_tuning::rows_made;
 template <class Q>
-constexpr int gr_rows_ahead = Q::lanes && Q::fields > 1 ? gr_formula_tuning::rows_held_of_fields
-                                                        : gr_formula_tuning::rows_held;
+constexpr int gr_rows_ahead = Q::beside                   ? gr_formula_tuning::rows_held_beside
+                              : Q::lanes && Q::fields > 1 ? gr_formula_tuning::rows_held_of_fields
+                                                          : gr_formula_tuning::rows_held;
+/*
+** What is not there of a word becomes -0, which changes no sum. So sums are added by one copy of their code, whose
+** lanes stay in the same registers: two copies, of which one asks at each element, cost six moves a row in the main
+** loop.
+*/
 template <class Q>
-__device__ __forceinline__ void gr_read_formula_leaf(gr_lane_set<Q> &s, int64_t k, int64_t n, int lane,
-                                                     const gr_context &c) {
+constexpr bool gr_blanks_end = Q::red == GR_RED_SUM && (Q::dtype == GR_F32 || Q::dtype == GR_F64);
+template <class Q>
+__device__ __forceinline__ void gr_blank_end(uint4 &word, int valid) {
+  uint32_t *w = &word.x;
+#pragma unroll
+  for (int i = 0; i < 4; i++)
+    if (i * 4 / gr_size<Q::dtype> >= valid) w[i] = Q::dtype == GR_F32 || i % 2 ? 0x80000000u : 0;
+}
+
+template <class Q>
+__device__ __forceinline__ void gr_read_formula_leaf(gr_lane_set<Q> &s, typename Q::Beside &beside, int64_t k,
+                                                     int64_t n, int lane, const gr_context &c) {
   constexpr int size = gr_size<Q::dtype>, each = 16 / size, row = GR_LANES(size), leaf = GR_LEAF(size);
   constexpr int batch = gr_rows_ahead<Q>;
   const int count = (int)min((int64_t)leaf, n - k);
@@ -64,9 +80,18 @@ __device__ __forceinline__ void gr_read_formula_leaf(gr_lane_set<Q> &s, int64_t 
       uint4 a[gr_made_together], b[gr_made_together];
       gr_formula_next<Q::inputs>(a, b, p + i * GR_ROW_BYTES, left - i * row);
 #pragma unroll
-      for (int m = 0; m < gr_made_together; m++)
-        if (count < leaf) gr_add_some<Q>(s.l, a[m], b[m], left - (i + m) * row, c, 0);
-        else gr_add_rows<Q, 1>(s.l, {a[m]}, {b[m]}, c);
+      for (int m = 0; m < gr_made_together; m++) {
+        const int valid = left - (i + m) * row;
+        if (count == leaf) {
+          if constexpr (Q::beside) Q::add_beside(beside, a[m], each);
+          if constexpr (!gr_blanks_end<Q>) gr_add_rows<Q, 1>(s.l, {a[m]}, {b[m]}, c);
+        } else {
+          if constexpr (Q::beside) Q::add_beside(beside, a[m], valid);
+          if constexpr (gr_blanks_end<Q>) gr_blank_end<Q>(a[m], valid);
+          else gr_add_some<Q>(s.l, a[m], b[m], valid, c, 0);
+        }
+        if constexpr (gr_blanks_end<Q>) gr_add_rows<Q, 1>(s.l, {a[m]}, {b[m]}, c);
+      }
     }
   }
 }
@@ -149,7 +174,8 @@ struct gr_task {
 
 /* Lane i of the result holds the state of the i-th leaf; if order does not matter, every lane holds that of all. */
 template <class R>
-__device__ __forceinline__ gr_acc gr_read_leaves(const gr_reduce_args &q, const gr_task &t, int lane) {
+__device__ __forceinline__ gr_acc gr_read_leaves(const gr_reduce_args &q, const gr_task &t, int lane,
+                                                 typename R::Beside &beside) {
   constexpr int size = gr_size<R::dtype>, leaf = GR_LEAF(size);
   gr_acc mine = R::identity();
   gr_lane_set<typename gr_plain<R>::type> kept = gr_start_lanes<typename gr_plain<R>::type>();
@@ -160,7 +186,7 @@ __device__ __forceinline__ gr_acc gr_read_leaves(const gr_reduce_args &q, const 
 #pragma unroll 1
     for (; at < t.stop; i++, at += 1 << q.warps_log2) {
       if (R::leaves) kept = gr_start_lanes<R>();
-      gr_read_formula_leaf<R>(kept, (int64_t)at * leaf, t.n, lane, q.context);
+      gr_read_formula_leaf<R>(kept, beside, (int64_t)at * leaf, t.n, lane, q.context);
       if constexpr (R::leaves) mine = gr_select<R>(lane == i, gr_fold_lanes<R>(kept.l, q.context, 32, lane), mine);
     }
   } else if constexpr (apart) {

@@ -3,12 +3,13 @@
 #define GR_CUDA_REDUCE_LEAVES_CUH
 
 #include "kernels/cuda/reduce/leaf_states.cuh"
+#include "kernels/cuda/reduce/leaves_number.cuh"
 #include "kernels/cuda/reduce/tuning.h"
 
 constexpr int gr_leaves_block = gr_leaves_warps * 32; /* threads at most */
 
 /* What reads leaves for R: R itself, unless it adds to their states. */
-template <class R, bool = R::tallied>
+template <class R, bool = R::tallied || R::beside>
 struct gr_reader {
   using type = R;
 };
@@ -70,12 +71,7 @@ __device__ __forceinline__ bool gr_fold_blocks(const gr_reduce_args &q, gr_acc &
   }
   if (units > 1) {
     __syncthreads();
-    if constexpr (R::number) { /* less to compile */
-      if (warp == 0) acc = gr_fold_256<R>(value, 512, min(256, units), lane);
-      if (warp == 0 && units > 256) acc = R::merge(acc, gr_fold_256<R>(value + 256, 512, units - 256, lane));
-    } else {
-      if (warp == 0) acc = gr_fold_many<R>(value, 512, units, lane);
-    }
+    if (warp == 0) acc = gr_fold_many<R>(value, 512, units, lane);
   }
   return true;
 }
@@ -139,10 +135,17 @@ __global__ void GR_LEAVES_BOUNDS(R) gr_reduce_leaves(const __grid_constant__ gr_
   asm volatile("" ::"l"(q.out), "l"(q.partials)); /* the other lines of arguments, before they are wanted in a hurry */
   gr_before_reading(q.inputs_stable);
   if constexpr (R::tallied) gr_start_tally();
-  gr_acc acc = gr_read_leaves<typename gr_reader<R>::type>(q, t, lane);
+  using Reader = typename gr_reader<R>::type;
+  typename Reader::Beside beside;
+  gr_acc acc = gr_read_leaves<Reader>(q, t, lane, beside);
+  if constexpr (R::beside) acc = R::with(acc, beside, lane);
   if constexpr (R::tallied) {
     const int tally = gr_tally_of_warp(acc);
     acc = R::with(acc, lane == 0 ? tally : 0);
+  }
+  if constexpr (R::number) {
+    gr_end_number<R>(q, acc, value, node, warp, lane);
+    return;
   }
   if (!q.inputs_stable) gr_let_next_start(); /* else it waits once its block has folded */
   /* a leaf a warp; counted anew, since t would take registers while rows are read */
@@ -155,7 +158,7 @@ __global__ void GR_LEAVES_BOUNDS(R) gr_reduce_leaves(const __grid_constant__ gr_
   }
   int passes = R::leaves ? q.passes : 1;
   if (q.warps_log2 == 0) {
-    if (R::leaves && !R::number && passes > 1) acc = gr_fold_adjacent<R>(acc, 32); /* a number has one leaf then */
+    if (R::leaves && passes > 1) acc = gr_fold_adjacent<R>(acc, 32);
   } else {
     int64_t *mine = value + (warp - sub) * passes;
     if (lane < passes) gr_put<R>(mine + (lane << q.warps_log2) + sub, 512, acc);
@@ -180,7 +183,7 @@ __global__ void GR_LEAVES_BOUNDS(R) gr_reduce_leaves(const __grid_constant__ gr_
     writes = threadIdx.x == 0;
   }
   if (!writes || (!gr_is_flat<R>(q) && (w.v >= q.job.count || s.n > q.job.n))) return;
-  if (R::number || q.done) gr_mailbox_put_state<R>(q, s.place, acc);
+  if (q.done) gr_mailbox_put_state<R>(q, s.place, acc);
   else if constexpr (R::tallied) gr_write_tallied<R>(q, acc, s.place);
   else gr_write<R>(q, acc, s.place, s.n);
 }

@@ -195,8 +195,8 @@ struct gr_reduce_shares {
   /* The same: warps of a block that leaves a node, at least, and else up to so many: not measured. */
   static constexpr int node_least_warps = 4, node_warps = 8;
   /* The same: block 0 polls no more nodes than so many for each of its threads. By polling 2^16 to 2^20 take 0.45 us
-     less; the number is what its code has. */
-  static constexpr int polled_nodes = 2;
+     less; the number is what its code has. Of formulas one, as two are more to compile (gr_end_number has one). */
+  static constexpr int polled_nodes = 2, polled_of_formulas = 1;
   /* The same: a launch that waits lets the next one begin early where warps take no more leaves in turn than this, or
      blocks fill such a share of the places. Where places stay free it would take them: f16 2^26 34 -> 37 us. The limits
      are not measured. */

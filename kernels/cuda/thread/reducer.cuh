@@ -99,6 +99,9 @@ struct gr_common {
   static constexpr bool formula = false, number = false;
   /* Its last field is how many elements a formula's tally has counted, and is not there while leaves are read. */
   static constexpr bool tallied = false;
+  /* What a thread keeps of all its elements beside the lanes of a leaf: nothing. */
+  struct Beside {};
+  static constexpr bool beside = false;
   using T = gr_type<D>;
   static __device__ __forceinline__ gr_acc merge(gr_acc a, gr_acc b) {
     if constexpr (kind == GR_ACC_VARIANCE)

@@ -63,7 +63,9 @@ __device__ __forceinline__ T gr_warp_min(T x) {
 /* `count` (a power of two up to 32) neighbours fold by adjacency; extremes of whole warps in any order. */
 template <class R>
 __device__ __forceinline__ gr_acc gr_fold_adjacent(gr_acc a, int count) {
-  if constexpr (R::kind == GR_ACC_ORDER || R::kind == GR_ACC_POSITION)
+  constexpr bool extreme = R::kind == GR_ACC_ORDER || R::kind == GR_ACC_POSITION;
+  constexpr int copies = R::number ? 1 : 5; /* one is less to compile */
+  if constexpr (extreme && !R::number)
     if (count == 32) {
       constexpr bool order = R::kind == GR_ACC_ORDER;
       int64_t most = gr_warp_max(a.i[order ? 1 : 0]);
@@ -72,7 +74,7 @@ __device__ __forceinline__ gr_acc gr_fold_adjacent(gr_acc a, int count) {
       a.i[order ? 0 : 1] = least;
       return a;
     }
-#pragma unroll
+#pragma unroll copies
   for (int h = 1; h < 32; h *= 2)
     if (h < count) a = gr_merge_xor<R>(a, h);
   return a;

@@ -447,6 +447,7 @@ int gr_jit_ptx(const gr_jit_code *code, gr_text *out, const char **why) {
   e.base = arguments ? atoi(arguments + 3) : 0;
   const int target = code->early ? 90 : code->reducer == GR_JIT_SCAN ? 80 : 75;
   gr_text_add(out, ".version 7.8\n.target sm_%d\n.address_size 64\n", target);
+  if (code->reducer == GR_JIT_HISTOGRAM) gr_text_add(out, ".pragma \"nounroll\";\n"); /* of how counters are read */
   gr_emit_functions(&e);
   if (e.apart ? !code->states : strstr(text, "@WORD ") != NULL) word_function(&e);
   for (char *line = text, *end; *line && (end = strchr(line, '\n')); line = end + 1) {

@@ -31,8 +31,7 @@
 /* Registers of few lines of the least of one formula and the greatest of another: three blocks on a multiprocessor.
    With them minmax by skipnan takes 1.09 of the plain one's time; other numbers are not measured. */
 #define GR_JIT_ENDS_REGISTERS 80
-/* The same of sum and extremes of one formula: four blocks, as lanes have two rows in flight. They take 1.06 of the
-   sum's time; other numbers are not measured. */
+/* The same of sum and extremes of one formula: four blocks. Other numbers are not measured. */
 #define GR_JIT_BOTH_REGISTERS 64
 
 #endif

@@ -108,13 +108,17 @@ static gr_status check_length(gr_builder *b, int64_t n) {
                  n == 1 ? ": gr.scalar(v), in a text scalar(v), goes with all" : "");
 }
 
-/* The same of every matrix; one of no columns says nothing. */
-static gr_status check_columns(gr_builder *b, int64_t columns) {
-  const int64_t before = b->e->columns;
-  if (columns) b->e->columns = columns;
-  if (!before || !columns || before == columns) return GR_OK;
-  return gr_fail(b->context, GR_BAD, "matrix of %lld columns expected, got %lld", (long long)before,
-                 (long long)columns);
+/* The same of every matrix; of one without columns its rows. */
+static gr_status check_side(gr_builder *b, int64_t *side, int64_t n, const char *what) {
+  const int64_t before = *side;
+  if (n) *side = n;
+  if (!before || !n || before == n) return GR_OK;
+  return gr_fail(b->context, GR_BAD, "matrix of %lld %s expected, got %lld", (long long)before, what, (long long)n);
+}
+
+static gr_status check_matrix(gr_builder *b, int64_t columns, int64_t rows) {
+  if (columns) return check_side(b, &b->e->columns, columns, "columns");
+  return check_side(b, &b->e->bare, rows, "rows");
 }
 
 static gr_status check_device(gr_builder *b, const gr_array *a) {
@@ -131,7 +135,7 @@ gr_status gr_build_input(gr_builder *b, const gr_array *a, gr_spread spread, int
   int k = 0;
   gr_status status = check_device(b, a);
   if (status == GR_OK && spread == GR_EACH) status = check_length(b, a->n);
-  if (status == GR_OK && spread == GR_EACH && a->rows) status = check_columns(b, gr_array_columns(a));
+  if (status == GR_OK && spread == GR_EACH && a->rows) status = check_matrix(b, gr_array_columns(a), a->rows);
   e->matrix |= spread == GR_EACH && a->rows;
   if (status == GR_OK && spread == GR_ONE && a->n != 1)
     status = gr_fail(b->context, GR_BAD, "length 1 expected, got %lld", (long long)a->n);
@@ -179,7 +183,7 @@ gr_status gr_build_merge(gr_builder *b, const gr_expression *x, int *node) {
   int found = -1;
   gr_status status = !gr_expression_alive(x) ? GR_RELEASED : gr_expression_line(x) ? GR_OK : check_length(b, x->n);
   b->e->matrix |= x->matrix;
-  if (status == GR_OK && x->columns) status = check_columns(b, x->columns);
+  if (status == GR_OK) status = check_matrix(b, x->columns, x->bare);
   if (!b->e->where) b->e->where = x->where;
   for (int k = 0; k < p->count && status == GR_OK; k++) {
     gr_node y = p->nodes[k];

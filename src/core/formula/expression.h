@@ -18,6 +18,7 @@ typedef struct gr_expression {
   gr_queue *where;  /* of an expression without arrays */
   int64_t n;        /* positions; -1: not known yet, of a row, a column or a scalar alone (gr_expression_line) */
   int64_t columns;  /* of the matrix that rows and columns mean, or 0 */
+  int64_t bare;     /* rows of a matrix that has no columns, or 0 */
   int32_t matrix;   /* its elements are one: a matrix is among its inputs, or gr.row or gr.column */
   int32_t result;   /* the node that it comes to */
   int32_t released; /* by its owner: nobody may use it */
@@ -69,7 +70,7 @@ static inline gr_dtype gr_expression_dtype(const gr_expression *e) {
 }
 /* The rows of its elements as a matrix, or 0. */
 static inline int64_t gr_expression_rows(const gr_expression *e) {
-  return e->matrix && e->columns ? e->n / e->columns : 0;
+  return !e->matrix ? 0 : e->columns ? e->n / e->columns : e->bare;
 }
 /* Whether it is a row, a column or a scalar alone, whose length is that of what it meets. */
 static inline int gr_expression_line(const gr_expression *e) { return e->n < 0; }

@@ -67,6 +67,7 @@ int gr_map_named(const char *name);
 extern const char *const gr_map_names[];
 
 /* What may be called in a formula; the list ends with NULL. */
-extern const char *const gr_formula_callables[];
+#define GR_CALLABLES (GR_MAP_COUNT + 2 * GR_DTYPE_COUNT + 8)
+void gr_formula_callables(const char *names[GR_CALLABLES]);
 
 #endif

@@ -86,61 +86,7 @@ gr_status gr_custom_reduce(gr_context *c, gr_custom *u, gr_shape s, gr_reduced *
   return status == GR_OK ? run(c, q, &job) : status;
 }
 
-/* ---- what is present ---- */
-
-static void view_vector(gr_shape s, const gr_array *a, int64_t v, gr_array *out) {
-  int64_t n = a->n, from = 0;
-  if (s.rows) {
-    gr_shape_vector(s, a, v, out);
-    return;
-  }
-  if (s.segments) {
-    const gr_array *offsets = s.segments->offsets; /* gr_segments_of has read them on the host */
-    const gr_reduce_job where = {.offsets = offsets->storage->memory[GR_HOST] + offsets->offset,
-                                 .offsets_are_i32 = offsets->dtype == GR_I32};
-    from = gr_segment(&where, v, &n);
-  }
-  gr_array_view(a, out, from, 1, n);
-}
-
-/* Of vector v alone; operands are arrays. */
-static gr_status reduce_one(gr_context *c, gr_custom *u, gr_shape s, const gr_partial *p, int64_t v, uint64_t *words) {
-  gr_array a = {0}, mask = {0}, kept = {0};
-  gr_partial one = {.a = {NULL, &a}, .missing = {.nan = p->missing.nan}};
-  gr_status status = GR_OK;
-  view_vector(s, p->a.a, v, &a);
-  if (p->missing.mask.a) view_vector(s, p->missing.mask.a, v, &mask), one.missing.mask.a = &mask;
-  if (a.n) status = gr_partial_compact(c, &one, one.a, &kept);
-  gr_reduced of = {NULL, a.n ? &kept : &a};
-  if (status == GR_OK) status = gr_custom_reduce(c, u, (gr_shape){.axis = 2}, &of, NULL, words);
-  gr_array_release(&kept);
-  gr_array_release(&mask);
-  gr_array_release(&a);
-  return status;
-}
-
-gr_status gr_custom_reduce_present(gr_context *c, gr_custom *u, gr_shape s, const gr_partial *partial,
-                                   gr_array *const *out, uint64_t *words) {
-  gr_partial p = *partial;
-  uint64_t own[GR_OPERATOR_STATES];
-  gr_vec to;
-  gr_status status = gr_reduced_eval(c, &p.a);
-  if (status == GR_OK) status = gr_reduced_eval(c, &p.missing.mask);
-  if (status == GR_OK && gr_array_released(p.a.a)) status = GR_RELEASED;
-  if (status != GR_OK) return status;
-  if (!out) return reduce_one(c, u, s, &p, 0, words);
-  const int64_t results = gr_shape_results(s, p.a.a->n);
-  gr_stop_begin(&c->stop);
-  for (int64_t v = 0; v < results && status == GR_OK; v++) {
-    if (v && v % 64 == 0 && (status = gr_context_look(c)) != GR_OK) break;
-    status = reduce_one(c, u, s, &p, v, own);
-    for (int k = 0; k < u->op.results && status == GR_OK; k++) {
-      status = gr_array_write(out[k], GR_HOST, v == 0, &to);
-      if (status == GR_OK) memcpy((char *)(uintptr_t)to.data + v * to.stride, &own[k], (size_t)gr_size(out[k]->dtype));
-    }
-  }
-  return status;
-}
+/* ---- scans ---- */
 
 static gr_status scan_one(gr_context *c, gr_custom *u, const gr_array *a, gr_array *const *out, int exclusive,
                           int reverse) {

@@ -30,6 +30,10 @@ gr_status gr_custom_ranks_each(gr_context *, gr_custom *, gr_shape, const gr_mis
 gr_status gr_custom_scan(gr_context *, gr_custom *, gr_shape, const gr_array *a, gr_array *const *out, int exclusive,
                          int reverse);
 
+/* The same of what is present of each vector: a missing element's place has what there is so far. */
+gr_status gr_custom_scan_present(gr_context *, gr_custom *, gr_shape, const gr_partial *, gr_array *const *out,
+                                 int exclusive, int reverse);
+
 /*
 ** Tries on samples whether the identity is one, whether the merge commutes (if it is to) and is associative; GR_BAD
 ** and what breaks it.

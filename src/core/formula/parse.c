@@ -8,10 +8,6 @@
 
 #define GR_X(name, operands, f, i, real, whole) #name,
 const char *const gr_map_names[] = {GR_MAPS(GR_X) NULL};
-#define GR_D(id, s, l, type, kind) #s, #l,
-const char *const gr_formula_callables[] = {
-    "where", "min", "max", "scalar", "row", "column", GR_DTYPES(GR_D) GR_MAPS(GR_X) NULL};
-#undef GR_D
 #undef GR_X
 
 int gr_map_named(const char *name) {
@@ -197,6 +193,19 @@ static gr_status join_down_to(parser *p, int left) {
 static int is_map(const char *name, int *op) {
   *op = gr_map_named(name);
   return *op >= 0 && *op != GR_MAP_cast && *op != GR_MAP_compare && *op != GR_MAP_where;
+}
+
+#define GR_D(id, s, l, type, kind) #s, #l,
+static const char *const other_callables[] = {"where", "min", "max", "scalar", "row", "column", GR_DTYPES(GR_D) NULL};
+#undef GR_D
+_Static_assert(sizeof other_callables / sizeof *other_callables + GR_MAP_COUNT <= GR_CALLABLES, "room for all");
+
+void gr_formula_callables(const char *names[GR_CALLABLES]) {
+  int count = 0, op;
+  for (; other_callables[count]; count++) names[count] = other_callables[count];
+  for (int k = 0; k < GR_MAP_COUNT; k++)
+    if (is_map(gr_map_names[k], &op)) names[count++] = gr_map_names[k];
+  names[count] = NULL;
 }
 
 /* name( : what it will do with so many operands. */

@@ -73,7 +73,8 @@ const char *gr_partial_place(gr_shape, int turned, int64_t column, int64_t v, ch
 gr_status gr_partial_none(gr_context *, const gr_missing *, gr_shape, int turned, int64_t column, int64_t v,
                           const char *name);
 
-/* What is present of x, as long as the operand, one after the other: a new array, made here. */
+/* What is present of x, as long as the operand, one after the other: a new array, made here. split: and which is. */
+gr_status gr_partial_split(gr_context *, const gr_partial *, gr_reduced x, gr_made *present, gr_array *out);
 gr_status gr_partial_compact(gr_context *, const gr_partial *, gr_reduced x, gr_array *out);
 
 /*

@@ -1,0 +1,157 @@
+/*
+** What a formula's first use costs the driver's compiler, without a GPU: ptxas of the same PTX, in turns, the processor's
+** time of each. From the root, with a toolkit:
+**   make build/bench/compile && build/bench/compile write DIR && build/bench/compile time ROUNDS DIR [OTHER...]
+** write: PTX of some formulas into DIR, one file each. time: of every file of these folders (another tree's beside this
+** one's) ms of ptxas, the least and the median; "empty" is what ptxas takes for nothing. PTXAS names it, ARCH is sm_90.
+*/
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "src/backend/jit/code.h"
+
+static gr_jit_code code;
+
+static int add(gr_node x) {
+  code.nodes[code.count] = x;
+  return code.count++;
+}
+static int input(int k) {
+  code.way[k] = GR_JIT_WORDS_OF_16;
+  code.inputs = (int16_t)(k + 1);
+  return add((gr_node){.kind = GR_NODE_INPUT, .dtype = GR_F32, .input = (uint8_t)k, .a = -1, .b = -1, .c = -1});
+}
+static int step(gr_map op, int a, int b) {
+  return add((gr_node){.kind = GR_NODE_STEP, .dtype = GR_F32, .from = GR_F32, .op = (uint8_t)op, .a = (int16_t)a,
+                       .b = (int16_t)b, .c = -1});
+}
+static int number(void) { return ~code.numbers++; }
+
+/* sqrt(a*a + b*b) * 0.5 + a; abs(a - b) / (abs(b) + 1); a*a + 1 */
+static int root(void) {
+  const int a = input(0), b = input(1);
+  const int squares = step(GR_MAP_add, step(GR_MAP_square, a, -1), step(GR_MAP_square, b, -1));
+  return step(GR_MAP_add, step(GR_MAP_mul, step(GR_MAP_sqrt, squares, -1), number()), a);
+}
+static int quotient(void) {
+  const int a = input(0), b = input(1), above = step(GR_MAP_abs, step(GR_MAP_sub, a, b), -1);
+  return step(GR_MAP_div, above, step(GR_MAP_add, step(GR_MAP_abs, b, -1), number()));
+}
+static int square(void) { return step(GR_MAP_add, step(GR_MAP_square, input(0), -1), number()); }
+
+static const struct asked {
+  const char *name;
+  int (*formula)(void);
+  int reducer, variant, number;
+} all[] = {
+    {"sum_square", square, GR_RED_SUM, 0, 1},
+    {"sum_root", root, GR_RED_SUM, 0, 1},
+    {"max_quotient", quotient, GR_RED_MINMAX, 0, 1},
+    {"all_root", root, GR_JIT_BOTH, 0, 1},
+    {"rows_root", root, GR_RED_SUM, 0, 0},
+    {"columns_square", square, GR_JIT_COLUMNS_SUM, 0, 0},
+    {"histogram_even32", square, GR_JIT_HISTOGRAM, 0, 0},
+    {"histogram_even64", square, GR_JIT_HISTOGRAM, 1, 0},
+    {"histogram_edges", square, GR_JIT_HISTOGRAM, 2, 0},
+    {"histogram_many", square, GR_JIT_HISTOGRAM, 3, 0},
+    {"scan_short_sum", square, GR_JIT_SCAN, 0, 0},
+    {"scan_long_sum", square, GR_JIT_SCAN, 3, 0},
+    {"scan_long_order", square, GR_JIT_SCAN, 5, 0},
+};
+
+static FILE *open_in(const char *folder, const char *name) {
+  char path[4096];
+  snprintf(path, sizeof path, "%s/%s.ptx", folder, name);
+  FILE *f = fopen(path, "w");
+  if (!f) perror(path), exit(1);
+  return f;
+}
+
+static void write_all(const char *folder) {
+  static const char empty[] = ".version 7.8\n.target sm_75\n.address_size 64\n.visible .entry formula() {\nret;\n}\n";
+  mkdir(folder, 0777);
+  FILE *f = open_in(folder, "empty");
+  fputs(empty, f);
+  fclose(f);
+  for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
+    const char *why = NULL;
+    gr_text ptx = {0};
+    memset(&code, 0, sizeof code);
+    code.dtype = GR_F32;
+    code.reducer = (int16_t)all[k].reducer;
+    code.variant = (uint8_t)all[k].variant;
+    code.number = (uint8_t)all[k].number;
+    code.early = 1;
+    code.b = code.tally = -1;
+    code.a = (int16_t)all[k].formula();
+    if (!gr_jit_ptx(&code, &ptx, &why)) fprintf(stderr, "%s: %s\n", all[k].name, why), exit(1);
+    f = open_in(folder, all[k].name);
+    fwrite(ptx.at, 1, ptx.size, f);
+    fclose(f);
+    gr_text_drop(&ptx);
+  }
+}
+
+static double ms_of(const char *path) {
+  const char *ptxas = getenv("PTXAS"), *arch = getenv("ARCH");
+  struct rusage r;
+  int status;
+  const pid_t child = fork();
+  if (child == 0) {
+    execlp(ptxas ? ptxas : "ptxas", "ptxas", "-arch", arch ? arch : "sm_90", path, "-o", "/dev/null", (char *)NULL);
+    perror("ptxas");
+    _exit(127);
+  }
+  if (child < 0 || wait4(child, &status, 0, &r) != child || status) fprintf(stderr, "%s: ptxas failed\n", path), exit(1);
+  return 1e3 * (double)(r.ru_utime.tv_sec + r.ru_stime.tv_sec) +
+         1e-3 * (double)(r.ru_utime.tv_usec + r.ru_stime.tv_usec);
+}
+
+static int rising(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+static int by_file(const void *a, const void *b) {
+  const char *const *x = a, *const *y = b;
+  const int order = strcmp(strrchr(*x, '/'), strrchr(*y, '/'));
+  return order ? order : strcmp(*x, *y);
+}
+
+static void time_all(int rounds, char **folders, int count) {
+  char *paths[256];
+  int files = 0;
+  for (int k = 0; k < count; k++) {
+    DIR *d = opendir(folders[k]);
+    if (!d) perror(folders[k]), exit(1);
+    for (struct dirent *e; (e = readdir(d)) && files < 256;) {
+      if (!strstr(e->d_name, ".ptx")) continue;
+      if (asprintf(&paths[files], "%s/%s", folders[k], e->d_name) < 0) exit(1);
+      files++;
+    }
+    closedir(d);
+  }
+  qsort(paths, (size_t)files, sizeof *paths, by_file);
+  double *ms = calloc((size_t)files * (size_t)rounds, sizeof *ms);
+  for (int r = 0; ms && r < rounds; r++)
+    for (int k = 0; k < files; k++) ms[k * rounds + r] = ms_of(paths[k]);
+  for (int k = 0; ms && k < files; k++) {
+    qsort(ms + k * rounds, (size_t)rounds, sizeof *ms, rising);
+    printf("%-48s least %6.1f  median %6.1f\n", paths[k], ms[k * rounds], ms[k * rounds + rounds / 2]);
+    free(paths[k]);
+  }
+  free(ms);
+}
+
+int main(int n, char **v) {
+  if (n == 3 && !strcmp(v[1], "write")) return write_all(v[2]), 0;
+  if (n > 3 && !strcmp(v[1], "time") && atoi(v[2]) > 0) return time_all(atoi(v[2]), v + 3, n - 3), 0;
+  fprintf(stderr, "compile write DIR, or compile time ROUNDS DIR [OTHER...]\n");
+  return 2;
+}

@@ -1,0 +1,162 @@
+/*
+** Covariances and correlations of what is present: of each two columns those rows in which both are. The formulas are
+** texts: X has a row for each column of the matrix, P says where that is present; x and p are row k of them, for all
+** rows. So each text gives what column k has with all others at once.
+*/
+#include <stdlib.h>
+
+#include "src/core/formula/bind.h"
+#include "src/core/formula/formula.h"
+#include "src/core/formula/present.h"
+#include "src/core/map.h"
+#include "src/core/matrix.h"
+
+/* What is found of each other column: rows that both have, means of these, and sums of products and squares. */
+enum { COUNT, MEAN, OTHER, PRODUCTS, SQUARES, OTHERS, FOUND };
+
+typedef struct pairs {
+  gr_context *c;
+  const gr_array *a;
+  const gr_missing *missing;
+  gr_shape shape; /* of a: its columns */
+  int64_t columns, rows;
+  double ddof;
+  gr_array values, present; /* X, f64, and P, u8 */
+  gr_array x, p;
+  int64_t k;
+  gr_array found[FOUND]; /* f64 */
+} pairs;
+
+/* What the names of the texts stand for. */
+static gr_given meaning_of(const pairs *s, char name) {
+  switch (name) {
+    case 'X': return (gr_given){.array = &s->values};
+    case 'P': return (gr_given){.array = &s->present};
+    case 'x': return (gr_given){.array = &s->x};
+    case 'p': return (gr_given){.array = &s->p};
+    case 'N': return (gr_given){.array = &s->found[COUNT]};
+    case 'm': return (gr_given){.array = &s->found[MEAN]};
+    case 'o': return (gr_given){.array = &s->found[OTHER]};
+    case 'C': return (gr_given){.array = &s->found[PRODUCTS]};
+    case 'V': return (gr_given){.array = &s->found[SQUARES]};
+    case 'W': return (gr_given){.array = &s->found[OTHERS]};
+    case 'k': return (gr_given){.number = gr_number_i(s->k + 1)};
+    default: return (gr_given){.number = gr_number_f(s->ddof)}; /* d */
+  }
+}
+
+static gr_status make(pairs *s, const char *text, gr_made *m) {
+  const size_t length = strlen(text);
+  gr_given given[8];
+  gr_formula *f = malloc(gr_formula_room(length));
+  if (!f) return gr_fail(s->c, GR_NO_MEMORY, "out of memory");
+  gr_status status = gr_formula_read(s->c, f, text, length);
+  for (int k = 0; k < f->name_count && status == GR_OK; k++) given[k] = meaning_of(s, f->names[k].text[0]);
+  if (status == GR_OK && !(m->e = calloc(1, gr_formula_expression_room(f, given))))
+    status = gr_fail(s->c, GR_NO_MEMORY, "out of memory");
+  if (status == GR_OK) status = gr_formula_bind(s->c, f, given, -1, m->e);
+  free(f);
+  return status == GR_OK ? gr_expression_promise(s->c, m->e, &m->a) : status;
+}
+
+/* A sum for each row of X. */
+static gr_status sum(pairs *s, const char *text, int to) {
+  const gr_shape each = {.rows = s->columns, .axis = 2};
+  const gr_reduced none = {NULL, NULL};
+  gr_made m = {0};
+  gr_status status = make(s, text, &m);
+  if (status == GR_OK)
+    status = gr_formula_reduce_each(s->c, GR_OP_sum, each, gr_made_operand(&m), none, 0, &s->found[to], NULL);
+  gr_made_drop(&m);
+  return status;
+}
+
+/* A number for each row of X. */
+static gr_status compute(pairs *s, const char *text, gr_array *to) {
+  gr_made m = {0};
+  gr_status status = make(s, text, &m);
+  if (status == GR_OK) status = gr_expression_eval(s->c, m.e, to);
+  gr_made_drop(&m);
+  return status;
+}
+
+static void row_of(const gr_array *matrix, int64_t n, int64_t k, gr_array *out) {
+  gr_array_view(matrix, out, k * n, 1, n);
+}
+
+/* Column k of the matrix: rows of X and P. */
+static gr_status read_column(pairs *s, int64_t k) {
+  gr_array column = {0}, mask = {0}, to = {0};
+  gr_map_call call = {.op = GR_MAP_cast, .dtype = s->a->dtype, .a = {&column, 0}};
+  gr_partial partial = {.a = {NULL, &column}, .missing = {.nan = s->missing->nan}};
+  gr_made m = {0};
+  gr_shape_vector(s->shape, s->a, k, &column);
+  if (s->missing->mask.a) {
+    gr_shape_vector(s->shape, s->missing->mask.a, k, &mask);
+    partial.missing.mask.a = &mask;
+  }
+  row_of(&s->values, s->rows, k, &to);
+  gr_status status = gr_map_arrays(s->c, &call, &to);
+  gr_array_release(&to);
+  row_of(&s->present, s->rows, k, &to);
+  if (status == GR_OK) status = gr_partial_present(s->c, &partial, 1, &m);
+  if (status == GR_OK) status = gr_expression_eval(s->c, m.e, &to);
+  gr_made_drop(&m);
+  gr_array_release(&to);
+  gr_array_release(&mask);
+  gr_array_release(&column);
+  return status;
+}
+
+#define BOTH "where(P and row(p), "
+static gr_status pair_column(pairs *s, int64_t k, int correlation, gr_array *out) {
+  gr_array to = {0};
+  s->k = k;
+  row_of(&s->values, s->rows, k, &s->x);
+  row_of(&s->present, s->rows, k, &s->p);
+  row_of(out, s->columns, k, &to);
+  gr_status status = sum(s, BOTH "1.0, 0.0)", COUNT);
+  if (status == GR_OK) status = sum(s, BOTH "X, -0.0)", MEAN);
+  if (status == GR_OK) status = sum(s, BOTH "row(x), -0.0)", OTHER);
+  if (status == GR_OK) status = compute(s, "m / N", &s->found[MEAN]);
+  if (status == GR_OK) status = compute(s, "o / N", &s->found[OTHER]);
+  if (status == GR_OK) status = sum(s, BOTH "(X - column(m)) * (row(x) - column(o)), -0.0)", PRODUCTS);
+  if (status == GR_OK && !correlation) status = compute(s, "where(N > d and N > 0, C / (N - d), 0 / (N - N))", &to);
+  if (correlation) {
+    if (status == GR_OK) status = sum(s, BOTH "square(X - column(m)), -0.0)", SQUARES);
+    if (status == GR_OK) status = sum(s, BOTH "square(row(x) - column(o)), -0.0)", OTHERS);
+    if (status == GR_OK)
+      status = compute(s, "where(i == k, V / V, clamp(C / N / (sqrt(V / N) * sqrt(W / N)), -1, 1))", &to);
+  }
+  gr_array_release(&s->x);
+  gr_array_release(&s->p);
+  gr_array_release(&to);
+  return status;
+}
+
+gr_status gr_covariance_present(gr_context *c, const gr_array *a, int64_t rows, const gr_missing *missing, double ddof,
+                                int correlation, gr_array *out) {
+  gr_missing m = *missing;
+  pairs s = {.c = c, .a = a, .missing = &m, .shape = {.rows = rows, .axis = 1}, .rows = rows, .ddof = ddof};
+  gr_status status = m.mask.a ? gr_reduced_eval(c, &m.mask) : GR_OK;
+  s.columns = a->n / rows;
+  if (status == GR_OK && gr_array_released(a)) status = GR_RELEASED;
+  if (status == GR_OK) status = gr_array_make_beside(c, a, &s.values, GR_F64, a->n);
+  if (status == GR_OK) status = gr_array_make_beside(c, a, &s.present, GR_U8, a->n);
+  s.values.rows = s.present.rows = s.columns;
+  for (int k = 0; k < FOUND && status == GR_OK; k++)
+    status = gr_array_make_beside(c, a, &s.found[k], GR_F64, s.columns);
+  gr_stop_begin(&c->stop);
+  for (int64_t k = 0; k < s.columns && status == GR_OK; k++) {
+    if (k && k % 64 == 0 && (status = gr_context_look(c)) != GR_OK) break;
+    status = read_column(&s, k);
+  }
+  for (int64_t k = 0; k < s.columns && status == GR_OK; k++) {
+    if (k && (status = gr_context_look(c)) != GR_OK) break;
+    status = pair_column(&s, k, correlation, out);
+  }
+  for (int k = 0; k < FOUND; k++) gr_array_release(&s.found[k]);
+  gr_array_release(&s.values);
+  gr_array_release(&s.present);
+  return status;
+}

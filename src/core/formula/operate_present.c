@@ -1,0 +1,148 @@
+/* What custom operators do with what is present of arrays: a copy of it, vector by vector. */
+#include "src/core/formula/operate.h"
+
+static void view_vector(gr_shape s, const gr_array *a, int64_t v, gr_array *out) {
+  int64_t n = a->n, from = 0;
+  if (s.rows) {
+    gr_shape_vector(s, a, v, out);
+    return;
+  }
+  if (s.segments) {
+    const gr_array *offsets = s.segments->offsets; /* gr_segments_of has read them on the host */
+    const gr_reduce_job where = {.offsets = offsets->storage->memory[GR_HOST] + offsets->offset,
+                                 .offsets_are_i32 = offsets->dtype == GR_I32};
+    from = gr_segment(&where, v, &n);
+  }
+  gr_array_view(a, out, from, 1, n);
+}
+
+/* Of vector v alone; operands are arrays. */
+static gr_status reduce_one(gr_context *c, gr_custom *u, gr_shape s, const gr_partial *p, int64_t v, uint64_t *words) {
+  gr_array a = {0}, mask = {0}, kept = {0};
+  gr_partial one = {.a = {NULL, &a}, .missing = {.nan = p->missing.nan}};
+  gr_status status = GR_OK;
+  view_vector(s, p->a.a, v, &a);
+  if (p->missing.mask.a) view_vector(s, p->missing.mask.a, v, &mask), one.missing.mask.a = &mask;
+  if (a.n) status = gr_partial_compact(c, &one, one.a, &kept);
+  gr_reduced of = {NULL, a.n ? &kept : &a};
+  if (status == GR_OK) status = gr_custom_reduce(c, u, (gr_shape){.axis = 2}, &of, NULL, words);
+  gr_array_release(&kept);
+  gr_array_release(&mask);
+  gr_array_release(&a);
+  return status;
+}
+
+gr_status gr_custom_reduce_present(gr_context *c, gr_custom *u, gr_shape s, const gr_partial *partial,
+                                   gr_array *const *out, uint64_t *words) {
+  gr_partial p = *partial;
+  uint64_t own[GR_OPERATOR_STATES];
+  gr_vec to;
+  gr_status status = gr_reduced_eval(c, &p.a);
+  if (status == GR_OK) status = gr_reduced_eval(c, &p.missing.mask);
+  if (status == GR_OK && gr_array_released(p.a.a)) status = GR_RELEASED;
+  if (status != GR_OK) return status;
+  if (!out) return reduce_one(c, u, s, &p, 0, words);
+  const int64_t results = gr_shape_results(s, p.a.a->n);
+  gr_stop_begin(&c->stop);
+  for (int64_t v = 0; v < results && status == GR_OK; v++) {
+    if (v && v % 64 == 0 && (status = gr_context_look(c)) != GR_OK) break;
+    status = reduce_one(c, u, s, &p, v, own);
+    for (int k = 0; k < u->op.results && status == GR_OK; k++) {
+      status = gr_array_write(out[k], GR_HOST, v == 0, &to);
+      if (status == GR_OK) memcpy((char *)(uintptr_t)to.data + v * to.stride, &own[k], (size_t)gr_size(out[k]->dtype));
+    }
+  }
+  return status;
+}
+
+/* ---- scans ---- */
+
+/*
+** What is present of an array, by itself, and what belongs to each place: the result of as many of them as come before
+** it, or also at it; of none that of nothing at all.
+*/
+typedef struct scanned {
+  gr_made present; /* u8, by place */
+  gr_array kept, result[GR_OPERATOR_STATES];
+  uint64_t none[GR_OPERATOR_STATES];
+} scanned;
+
+static gr_status scan_kept(gr_context *c, gr_custom *u, const gr_array *a, const gr_missing *m, int reverse,
+                           scanned *s) {
+  const gr_partial p = {.a = {NULL, (gr_array *)(uintptr_t)a}, .missing = *m};
+  gr_array nothing = {0}, *to[GR_OPERATOR_STATES];
+  gr_status status = gr_partial_split(c, &p, p.a, &s->present, &s->kept);
+  gr_array_view(a, &nothing, 0, 1, 0);
+  if (status == GR_OK)
+    status = gr_custom_reduce(c, u, (gr_shape){.axis = 2}, &(gr_reduced){NULL, &nothing}, NULL, s->none);
+  gr_array_release(&nothing);
+  for (int k = 0; k < u->op.results && status == GR_OK; k++)
+    status = gr_array_make_beside(c, a, to[k] = &s->result[k], u->op.result[k], s->kept.n);
+  return status == GR_OK ? gr_custom_scan(c, u, (gr_shape){.axis = 2}, &s->kept, to, 0, reverse) : status;
+}
+
+/* Results come from the host, as do an operator's scans. */
+static gr_status spread(const scanned *s, int64_t n, int k, int exclusive, int reverse, const gr_array *out) {
+  const int size = gr_size(out->dtype), before = exclusive != reverse;
+  const int64_t most = s->kept.n;
+  gr_vec present, from, to;
+  int64_t count = 0;
+  gr_status status = gr_array_read(&s->present.a, GR_HOST, &present);
+  if (status == GR_OK) status = gr_array_read(&s->result[k], GR_HOST, &from);
+  if (status == GR_OK) status = gr_array_write(out, GR_HOST, 1, &to);
+  for (int64_t i = 0; i < n && status == GR_OK; i++) {
+    const int here = ((const uint8_t *)present.data)[i * present.stride] != 0;
+    if (!before) count += here;
+    /* forwards the first `count` of those that are kept, backwards the others */
+    const int64_t at = reverse ? count : count - 1;
+    const char *x = at < 0 || at == most ? (const char *)&s->none[k] : (const char *)from.data + at * from.stride;
+    memcpy((char *)(uintptr_t)to.data + i * to.stride, x, (size_t)size);
+    if (before) count += here;
+  }
+  return status;
+}
+
+static gr_status scan_one(gr_context *c, gr_custom *u, const gr_array *a, const gr_missing *m, gr_array *const *out,
+                          int exclusive, int reverse) {
+  scanned s = {.present = {0}};
+  gr_status status = gr_array_released(a) ? GR_RELEASED : GR_OK;
+  if (status == GR_OK && a->n) {
+    status = scan_kept(c, u, a, m, reverse, &s);
+    for (int k = 0; k < u->op.results && status == GR_OK; k++) status = spread(&s, a->n, k, exclusive, reverse, out[k]);
+  }
+  for (int k = 0; k < GR_OPERATOR_STATES; k++) gr_array_release(&s.result[k]);
+  gr_array_release(&s.kept);
+  gr_made_drop(&s.present);
+  return status;
+}
+
+static gr_status scan_vector(gr_context *c, gr_custom *u, gr_shape s, const gr_partial *p, gr_array *const *out,
+                             int64_t v, int exclusive, int reverse) {
+  gr_array a = {0}, mask = {0}, parts[GR_OPERATOR_STATES] = {{0}}, *to[GR_OPERATOR_STATES];
+  gr_missing m = {.nan = p->missing.nan};
+  view_vector(s, p->a.a, v, &a);
+  if (p->missing.mask.a) view_vector(s, p->missing.mask.a, v, &mask), m.mask.a = &mask;
+  for (int k = 0; k < u->op.results; k++) view_vector(s, out[k], v, to[k] = &parts[k]);
+  const gr_status status = scan_one(c, u, &a, &m, to, exclusive, reverse);
+  for (int k = 0; k < u->op.results; k++) gr_array_release(to[k]);
+  gr_array_release(&mask);
+  gr_array_release(&a);
+  return status;
+}
+
+gr_status gr_custom_scan_present(gr_context *c, gr_custom *u, gr_shape s, const gr_partial *partial,
+                                 gr_array *const *out, int exclusive, int reverse) {
+  gr_partial p = *partial;
+  gr_status status = gr_custom_make(c, u, p.a.a->dtype);
+  if (status == GR_OK) status = gr_reduced_eval(c, &p.missing.mask);
+  if (status != GR_OK) return status;
+  if (!s.rows) return scan_one(c, u, p.a.a, &p.missing, out, exclusive, reverse);
+  const int64_t count = p.a.a->n ? gr_shape_results(s, p.a.a->n) : 0;
+  gr_stop_begin(&c->stop);
+  for (int64_t v = 0; v < count && status == GR_OK; v++) {
+    if (v && v % 64 == 0 && (status = gr_context_look(c)) != GR_OK) break;
+    if (gr_array_released(p.a.a)) return GR_RELEASED;
+    status = scan_vector(c, u, s, &p, out, v, exclusive, reverse);
+  }
+  return status;
+}
