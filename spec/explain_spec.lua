@@ -251,7 +251,9 @@ describe("the map of CUDA's reductions", function()
       { "cols_ordered", "prod", "f32", 65536, 1024, 1 }, { "cols_sum", "sum", "f32", 65536, 1023, 1 },
       { "cols_ordered", "sum", "f32", 65536, 17, 1 }, { "cols_flat", "sum", "f32", 65536, 13, 1 },
       { "cols_flat", "var", "f16", 65536, 3, 1 }, { "cols_few_rows", "max", "u8", 32, 100000, 1 },
-      { "cols_few_rows", "var", "f16", 5, 100001, 1 },
+      { "cols_few_rows", "var", "f16", 5, 100001, 1 }, { "cols_few_rows", "argmax", "f32", 13, 100001, 1 },
+      { "cols_few_rows", "max", "i8", 1000000, 1, 2 }, { "cols_by_lane", "var", "f32", 447, 1001, 1 },
+      { "cols_by_lane", "var", "f16", 65536, 725, 1 }, { "cols_flat", "var", "f32", 65536, 4, 1 },
       { "cols_unordered", "max", "f32", 65536, 1024, 1 }, { "rows_by_element", "sum", "f32", 65536, 64, 2, 65 },
     }
     for _, row in ipairs(expected) do

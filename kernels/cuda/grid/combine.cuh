@@ -82,14 +82,15 @@ struct gr_cols_flat_args {
   int lanes_at, means_at, states_at; /* in shared memory, behind the places */
 };
 struct gr_cols_by_lane_args {
-  int groups_log2;     /* groups of lanes of the tree */
-  int leaf_warps_log2; /* warps that share them */
-  int reverse_shift;   /* by so many bits a turn's number, reversed, becomes that of its group */
-  int rows_log2;       /* elements of a lane */
-  int held;            /* of the slots for a group's elements, those that a thread needs; 0: it has not enough */
-  /* Of the warp's group number t: its first lane. */
-  __device__ __forceinline__ int first_row(int warp, int t) const {
-    return warp + ((int)(__brev((unsigned)t) >> reverse_shift) << leaf_warps_log2);
+  int groups_log2;   /* groups of lanes of the tree */
+  int shares_log2;   /* threads that share them: of several warps, and in each... */
+  int sides_log2;    /* ...so many rows side by side */
+  int reverse_shift; /* by so many bits a turn's number, reversed, becomes that of its group */
+  int rows_log2;     /* elements of a lane */
+  int held;          /* of the slots for a group's elements, those that a thread needs; 0: it has not enough */
+  /* Of a share's group number t: its first lane. */
+  __device__ __forceinline__ int first_row(int share, int t) const {
+    return share + ((int)(__brev((unsigned)t) >> reverse_shift) << shares_log2);
   }
 };
 struct gr_cols_sum_args {

@@ -2,7 +2,8 @@
 ** Variances and products of columns. A thread has a column and loads it element by element, a warp 32 neighbours: so it
 ** does not matter where rows begin, and nothing is put right. Of the lanes of the tree a thread has groups of eight (of
 ** 8-byte elements four), as far apart as lanes get, so that they fold at once by halves; then the groups that it has in
-** turn fold, then those of the warps that share the leaf. Where the warps of a block have registers for a leaf, all of
+** turn fold, then those of the warps that share the leaf, at last those of the threads of a warp that share a column,
+** as they do where there are few. Where the warps of a block have registers for a leaf, all of
 ** it is on its way at once and is held, so that a variance reads memory once; else groups come one after the other, for
 ** a variance twice.
 */
@@ -40,12 +41,17 @@ struct gr_lane_column {
   int64_t step_a, step_b;
   int rows; /* of the leaf */
 
+  /* What is not there adds nothing to a sum, and its product with +0 neither. */
+  static constexpr U nothing = gr_floating<D> ? (U)((U)1 << (8 * sizeof(U) - 1)) : 0;
+
   /* Elements of up to `together` lanes, 2^apart_log2 rows apart, from row `first` on; how many there are. */
   __device__ __forceinline__ int load(U (&x)[together], U (&y)[together], int first, int apart_log2) const {
     const char *pa = a + first * step_a, *pb = b + first * step_b;
     const int there = (rows - first + (1 << apart_log2) - 1) >> apart_log2;
 #pragma unroll
     for (int i = 0; i < together; i++, pa += step_a << apart_log2, pb += step_b << apart_log2) {
+      x[i] = nothing;
+      y[i] = 0;
       if (i < there) x[i] = __ldg((const U *)pa);
       if (inputs == 2 && i < there) y[i] = __ldg((const U *)pb);
     }
@@ -62,11 +68,19 @@ struct gr_lane_group {
 #pragma unroll
     for (int i = 0; i < count; i++) l[i] = Q::start();
   }
+  __device__ __forceinline__ void add_one(int i, const U (&x)[count], const U (&y)[count], const gr_context &k) {
+    Q::add(l[i], gr_element_of<Q::dtype>(x[i]), gr_element_of<Q::dtype>(Q::inputs == 2 ? y[i] : x[i]), k, 0);
+  }
+  /* Squares of distances ask which elements are there, unless all of them are. */
   __device__ __forceinline__ void add(const U (&x)[count], const U (&y)[count], int there, const gr_context &k) {
+    if (Q::red != GR_RED_VARIANCE || there >= count) {
 #pragma unroll
-    for (int i = 0; i < count; i++)
-      if (i < there)
-        Q::add(l[i], gr_element_of<Q::dtype>(x[i]), gr_element_of<Q::dtype>(Q::inputs == 2 ? y[i] : x[i]), k, 0);
+      for (int i = 0; i < count; i++) add_one(i, x, y, k);
+    } else {
+#pragma unroll
+      for (int i = 0; i < count; i++)
+        if (i < there) add_one(i, x, y, k);
+    }
   }
   __device__ __forceinline__ double fold(const gr_context &k) const {
     double v[count];
@@ -137,7 +151,7 @@ __device__ __forceinline__ double gr_fold_in_turn(const gr_lane_column<D, inputs
   const int lanes = together << how.groups_log2;
   gr_lane_stack stack;
 #pragma unroll 1
-  for (int t = 0; t < 1 << (how.groups_log2 - how.leaf_warps_log2); t++) {
+  for (int t = 0; t < 1 << (how.groups_log2 - how.shares_log2); t++) {
     gr_lane_group<Q, together> group;
 #pragma unroll 1
     for (int row = how.first_row(mine, t); row < c.rows; row += deep * lanes) {
@@ -164,7 +178,7 @@ struct gr_by_lane_block {
   }
 };
 
-/* A block is the warps that share a leaf of 32 columns; if one has it all, a few of those. */
+/* A block is the warps that share a leaf of up to 32 columns; if one has it all, a few of those. */
 template <class R>
 __global__ void __launch_bounds__(gr_by_lane_warps * 32, 1)
     gr_reduce_cols_by_lane(const __grid_constant__ gr_reduce_args q) {
@@ -173,33 +187,36 @@ __global__ void __launch_bounds__(gr_by_lane_warps * 32, 1)
   constexpr bool always_held = R::variance && size >= 4;
   const gr_cols_by_lane_args &how = q.cols_by_lane;
   __shared__ double sums[R::variance ? 2 : 1][gr_by_lane_warps][32];
-  const int lane = threadIdx.x & 31, warp = gr_warp_index(), shares = 1 << how.leaf_warps_log2;
-  const int mine = shares == 1 ? 0 : warp;
+  const int lane = threadIdx.x & 31, warp = gr_warp_index(), warps = 1 << (how.shares_log2 - how.sides_log2);
+  const int wide = 32 >> how.sides_log2, side = lane / wide; /* columns of a warp, and which of its rows side by side */
+  const int mine = side + (warps == 1 ? 0 : warp << how.sides_log2);
   const gr_by_lane_block at(q);
-  const int64_t strip = shares == 1 ? (int64_t)at.group * (blockDim.x >> 5) + warp : at.group;
-  const int64_t v = strip * 32 + lane, from = (int64_t)at.node * GR_LEAF(size);
+  const int64_t strip = warps == 1 ? (int64_t)at.group * (blockDim.x >> 5) + warp : at.group;
+  const int64_t v = strip * wide + lane % wide, from = (int64_t)at.node * GR_LEAF(size);
+  const int64_t place = q.first + min(v, q.job.count - 1); /* who has no column does another's work once more */
   gr_lane_column<D, R::inputs> column = {
-      (const char *)q.job.a.data + (q.first + v) * size + from * q.job.a.stride,
-      (const char *)q.job.b.data + (q.job.b.step ? (q.first + v) * size : 0) + from * q.job.b.stride, q.job.a.stride,
+      (const char *)q.job.a.data + place * size + from * q.job.a.stride,
+      (const char *)q.job.b.data + (q.job.b.step ? place * size : 0) + from * q.job.b.stride, q.job.a.stride,
       q.job.b.stride, (int)min(q.job.n - from, (int64_t)GR_LEAF(size))};
-  const double rows = column.rows;
-  if (v >= q.job.count) column.rows = 0;
   gr_start_reading(q.inputs_stable);
   gr_held_lanes<D, R::inputs> held;
   if (always_held || how.held) held.load(column, how, mine);
   auto total = [&](auto reducer, int pass, const gr_context &k) {
     using Q = decltype(reducer);
-    const double s = always_held || how.held ? held.template fold<Q>(how, k)
-                                             : gr_fold_in_turn<Q>(column, how, mine, k);
-    if (shares == 1) return s;
-    sums[pass][warp][lane] = s;
-    __syncthreads();
-    return gr_sum_rows([&](int i) { return &sums[pass][i][lane]; }, shares);
+    double s = always_held || how.held ? held.template fold<Q>(how, k) : gr_fold_in_turn<Q>(column, how, mine, k);
+    if (warps > 1) {
+      sums[pass][warp][lane] = s;
+      __syncthreads();
+      s = gr_sum_rows([&](int i) { return &sums[pass][i][lane]; }, warps);
+    }
+#pragma unroll 1
+    for (int h = 16; h >= wide; h /= 2) s += __shfl_xor_sync(~0u, s, h);
+    return s;
   };
   gr_acc acc = R::identity();
   if constexpr (R::variance) {
     gr_context k = q.context;
-    acc.f[2] = rows;
+    acc.f[2] = column.rows;
     acc.f[0] = total(typename R::Sum(), 0, k);
     k.a = acc.f[0] / acc.f[2];
     acc.f[1] = gr_deviations<D>(total(typename R::Squares(), 1, k), k.a);
@@ -213,9 +230,9 @@ __global__ void __launch_bounds__(gr_by_lane_warps * 32, 1)
     return;
   }
   if (writes) gr_put<R>(q.node + at.node * q.job.count + v, q.job.count * q.nodes, acc);
-  const int64_t v0 = (int64_t)at.group * 32;
-  if (!gr_combine_nodes<R>(q, v0, 32, q.counter + at.group * (unsigned)q.counters, at.node)) return;
-  if (warp == 0 && v < q.job.count) gr_write<R>(q, gr_root<R>(q, v), q.first + v, q.job.n);
+  const int64_t v0 = (int64_t)at.group * wide;
+  if (!gr_combine_nodes<R>(q, v0, wide, q.counter + at.group * (unsigned)q.counters, at.node)) return;
+  if (writes) gr_write<R>(q, gr_root<R>(q, v), q.first + v, q.job.n);
 }
 
 #endif

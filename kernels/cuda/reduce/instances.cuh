@@ -22,7 +22,7 @@ constexpr bool gr_has_leaves = true;
 template <class R>
 constexpr bool gr_has_rows_by_element = true;
 template <class R>
-constexpr bool gr_has_cols_ordered = R::lanes && !R::variance;
+constexpr bool gr_has_cols_ordered = R::lanes && !gr_has_cols_by_lane<R>;
 template <class R>
 constexpr bool gr_has_cols_unordered = !R::lanes;
 

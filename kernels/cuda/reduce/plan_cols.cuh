@@ -105,38 +105,38 @@ void plan_cols_few_rows(Plan &p, const gr_reduce_tuning &, const gr_cuda_chip &)
   p.blocks_per_group = 1;
 }
 
-/* Variances; of products, columns that are enough for threads of neighbouring columns: cols_ordered packs the others. */
-bool accepts_cols_by_lane(const Plan &p, const gr_cuda_chip &) {
-  const int64_t columns = p.args.job.count, places = ceil_div(columns, 32) * 32;
-  const bool fills = columns * Shares::by_lane_places.in >= places * Shares::by_lane_places.of;
-  return are_columns(p) && (p.reducer == GR_RED_VARIANCE || fills);
-}
+/* Variances, and products: see gr_reduce_cols_by_lane. */
+bool accepts_cols_by_lane(const Plan &p, const gr_cuda_chip &) { return are_columns(p); }
 
 void plan_cols_by_lane(Plan &p, const gr_reduce_tuning &, const gr_cuda_chip &) {
   const gr_reduce_job &j = p.args.job;
   gr_reduce_args &q = p.args;
   gr_cols_by_lane_args &how = q.cols_by_lane;
-  const int size = gr_size_of(j.dtype), most = log2_of(gr_by_lane_warps);
+  const int size = gr_size_of(j.dtype);
   const int together = size == 8 ? gr_by_lane_together<8> : gr_by_lane_together<4>;
-  const int slots = p.inputs == 2 ? gr_by_lane_slots<2> : gr_by_lane_slots<1>;
+  const int slots = log2_of(p.inputs == 2 ? gr_by_lane_slots<2> : gr_by_lane_slots<1>);
   const int64_t leaf = GR_LEAF(size), rows = j.n < leaf ? j.n : leaf;
   const int64_t lanes = clamp(power_of_two(rows), together, GR_LANES(size));
   q.leaves = ceil_div(j.n, leaf);
   how.groups_log2 = log2_of(lanes / together);
   how.rows_log2 = log2_of(power_of_two(ceil_div(rows, lanes)));
-  const int all = how.groups_log2 + how.rows_log2, wanted = all > log2_of(slots) ? all - log2_of(slots) : 0;
+  how.sides_log2 = j.count < 32 ? 5 - log2_of(power_of_two(j.count)) : 0;
+  if (how.sides_log2 > how.groups_log2) how.sides_log2 = how.groups_log2;
+  /* Warps: so many that they hold a leaf, or, if they cannot, that each has some rows. */
+  const int all = how.groups_log2 + how.rows_log2, most = log2_of(gr_by_lane_warps) + how.sides_log2;
+  const int wanted = all > slots ? all - slots : 0;
   const bool fits = wanted <= most && wanted <= how.groups_log2;
-  how.leaf_warps_log2 = fits ? wanted : log2_of(clamp(power_of_two(rows / gr_by_lane_rows), 1, gr_by_lane_warps));
-  if (how.leaf_warps_log2 > how.groups_log2) how.leaf_warps_log2 = how.groups_log2;
-  if (how.groups_log2 - how.leaf_warps_log2 > gr_by_lane_levels)
-    how.leaf_warps_log2 = how.groups_log2 - gr_by_lane_levels;
-  how.held = fits ? 1 << (all - how.leaf_warps_log2) : 0;
-  how.reverse_shift = 32 - (how.groups_log2 - how.leaf_warps_log2);
+  const int64_t some = clamp(power_of_two(rows / gr_by_lane_rows), 1, gr_by_lane_warps);
+  const int least = how.groups_log2 > gr_by_lane_levels ? how.groups_log2 - gr_by_lane_levels : 0;
+  how.shares_log2 = fits ? wanted : log2_of(some);
+  how.shares_log2 = (int)clamp(how.shares_log2, how.sides_log2 > least ? how.sides_log2 : least, how.groups_log2);
+  how.held = fits ? 1 << (all - how.shares_log2) : 0;
+  how.reverse_shift = 32 - (how.groups_log2 - how.shares_log2);
   q.nodes = (int)q.leaves;
   plan_nodes(q);
-  p.launch.threads = 32u << how.leaf_warps_log2;
-  p.per_block = 32;
-  if (how.leaf_warps_log2 == 0) p.launch.threads *= gr_by_lane_alone, p.per_block *= gr_by_lane_alone;
+  p.launch.threads = 32u << (how.shares_log2 - how.sides_log2);
+  p.per_block = 32 >> how.sides_log2;
+  if (how.shares_log2 == 0) p.launch.threads *= gr_by_lane_alone, p.per_block *= gr_by_lane_alone;
   p.blocks_per_group = q.nodes;
 }
 

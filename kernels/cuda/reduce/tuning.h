@@ -42,7 +42,7 @@ constexpr int gr_by_lane_together = size == 8 ? 4 : 8;
 template <int inputs>
 constexpr int gr_by_lane_slots = inputs == 2 ? 4 : 8;
 template <int bytes>
-constexpr int gr_by_lane_deep = bytes == 2 ? 4 : bytes <= 8 ? 2 : 1;
+constexpr int gr_by_lane_deep = bytes <= 8 ? 2 : 1;
 /* The same: warps of a block that need not share a leaf, and rows of a column for which there is a warp where none are
    held: not measured. */
 constexpr int gr_by_lane_alone = 4, gr_by_lane_rows = 64;
@@ -215,8 +215,6 @@ struct gr_reduce_shares {
      us so, by words 851. Where the limit lies is not measured. */
   static constexpr int staged_odd = 64;
 
-  /* gr_reduce_cols_by_lane: which share of the columns' places must be in use: not measured. */
-  static constexpr gr_share by_lane_places = {1, 2};
   /* gr_reduce_cols_ordered: units that a warp takes in turn at most: not measured. */
   static constexpr int ordered_units = 64;
   /* gr_reduce_cols_variance_ring: bytes of a matrix row at least, and how much more than what is there whole leaves may
