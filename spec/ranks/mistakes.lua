@@ -287,6 +287,21 @@ differ("operator of 1 states and 1 results of f32 (digest", "operator of 1 state
   local op = gr.operator { state = "s", map = first and "f64(x)" or "f64(x) * 2", merge = "s1 + s2", identity = 0 }
   return gr.reduce(a, op, with)
 end)
+differ("operator of 1 states and 1 results of f32 (digest", "operator of 1 states", function()
+  return gr.operator { state = "s", map = "f64(x)", merge = "s1 + s2", identity = 0, commutative = first }(a, with)
+end)
+differ("scan by operator of 1 states and 1 results of f32, exclusive (digest", "scan by operator of 1", function()
+  return total:scan(a, { comm = comm, exclusive = first })
+end)
+expect("bad argument #3 to 'scan' (option 'comm': is not served together with 'rows' or 'axis': rows lie whole on "
+  .. "their ranks, so leave 'comm' out; columns go one by one, as m:column(k))", function()
+  return total:scan(m, { comm = comm, axis = 1 })
+end)
+assert(total:scan(m:column(2), with)[4] == (comm.rank + 1) * m:column(2):sum())
+local last_of = gr.operator { state = "s", map = "f64(x)", merge = "s2", identity = -1, commutative = false }
+assert(last_of(gr.full(last and 0 or 3, comm.rank), with) == comm.size - 2 and last_of(gr.zeros(0), with) == -1)
+assert(last_of:scan(gr.full(2, comm.rank), { comm = comm, exclusive = true, out = "f32" })[1] == comm.rank - 1)
+
 differ("save of f32 as NPY to /nowhere/1.npy", "save of f32 as NPY to /nowhere/2.npy", function()
   return assert(a:save(first and "/nowhere/1.npy" or "/nowhere/2.npy", with))
 end)
@@ -350,6 +365,8 @@ none_has_room {
   function() return twice { x = big }:scan("sum", with) end,
   function() return big:scan("sum", { mask = mask, comm = comm }) end,
   function() return mask:scan("sum", with) end,
+  function() return total:scan(twice { x = big }, with) end,
+  function() return total:scan(big, { comm = comm, out = "f32" }) end,
   function() return big:median { mask = mask, comm = comm } end,
   function() return twice { x = big }:median(with) end,
   function() return gr.rand(100000, { seed = 1, comm = comm }) end,

@@ -8,6 +8,7 @@
 #include "src/core/ranks/columns.h"
 #include "src/core/ranks/each.h"
 #include "src/core/ranks/meet.h"
+#include "src/core/ranks/tiles.h"
 
 /* A rank's part: its messages are the states of its nodes, 8 bytes each, behind a word that says whether it failed. */
 typedef struct ranked {
@@ -107,6 +108,101 @@ static gr_status fold_parts(ranked *s, uint64_t *words, gr_status mine) {
   return status;
 }
 
+/* ---- in order ---- */
+
+/* A scan, or its last result alone, which is what a merge that does not commute comes to. */
+typedef struct in_order {
+  gr_context *c;
+  gr_queue *q;
+  const gr_operator *op;
+  int scans, exclusive, reverse;
+  gr_vec out[GR_OPERATOR_STATES]; /* of a scan, as it meets this rank's part; else of the last element */
+} in_order;
+
+static gr_operator_job job_of(const in_order *s, const gr_tiles_stretch *p) {
+  return (gr_operator_job){.op = s->op,
+                           .n = p->n,
+                           .count = 1,
+                           .longest = p->n,
+                           .a = p->a,
+                           .reverse = s->reverse,
+                           .first = p->first,
+                           .whole = gr_ranks_all(s->c)};
+}
+
+static gr_status total(void *with, const gr_tiles_stretch *p, uint64_t *words) {
+  const in_order *s = with;
+  gr_operator_job job = job_of(s, p);
+  job.part = GR_OPERATOR_TILES;
+  for (int k = 0; k < s->op->states; k++) {
+    words[k] = 0;
+    job.out[k] = (gr_vec){&words[k], 8, 0};
+  }
+  return s->c->host->cpu()->custom(s->q, &job);
+}
+
+static gr_status write_results(void *with, const gr_tiles_stretch *p, const gr_tiles_result *r) {
+  const in_order *s = with;
+  const int64_t low = gr_ranks_before(s->c), end = p->first + p->n;
+  const int keep = s->scans && r->room;
+  gr_operator_job job = job_of(s, p);
+  if (!s->scans && end < job.whole) return GR_OK; /* the last element is another's */
+  job.part = GR_OPERATOR_PART;
+  job.scans = s->scans;
+  job.exclusive = s->exclusive;
+  job.before = r->totals;
+  job.leaves = r->tiles;
+  job.nodes = r->count;
+  char *room = r->room;
+  for (int k = 0; k < s->op->results; k++) {
+    const int size = gr_size(s->op->result[k]);
+    job.out[k] = s->out[k];
+    if (keep) job.out[k] = (gr_vec){room, size, 0};
+    else if (s->scans) job.out[k].data = (const char *)s->out[k].data + (p->first - low) * s->out[k].stride;
+    room += GR_SCAN_TILE * size;
+  }
+  const gr_status status = s->c->host->cpu()->custom(s->q, &job);
+  for (int k = 0; k < s->op->results && keep && status == GR_OK; k++)
+    gr_tiles_keep(r, p->first, end, gr_size(s->op->result[k]), (const char *)job.out[k].data - r->room,
+                  gr_tiles_placed(s->out[k], low));
+  return status;
+}
+
+static gr_status run_in_order(in_order *s, gr_dtype t, gr_vec a, int64_t n) {
+  gr_tiles tiles = {.c = s->c,
+                    .q = s->q,
+                    .name = "operator",
+                    .dtype = t,
+                    .a = a,
+                    .n = n,
+                    .ordered = 1,
+                    .words = s->op->states,
+                    .spread = s->op->states,
+                    .total = total,
+                    .write = write_results,
+                    .with = s};
+  for (int k = 0; k < s->op->results; k++) tiles.result += gr_size(s->op->result[k]);
+  return gr_ranks_tiles(&tiles);
+}
+
+/* The rank of the last element has the results, and tells the others. */
+static gr_status fold_in_order(const ranked *given, int64_t n, uint64_t *words) {
+  gr_context *c = given->c;
+  const gr_comm *comm = c->comm;
+  in_order s = {.c = c, .q = given->q, .op = given->op};
+  int last = comm->size - 1;
+  for (int k = 0; k < s.op->results; k++) {
+    words[k] = 0;
+    s.out[k] = (gr_vec){&words[k], 8, 0};
+  }
+  while (last > 0 && comm->starts[last] == comm->starts[comm->size]) last--;
+  const gr_status status = run_in_order(&s, s.op->dtype, given->v, n);
+  if (status != GR_OK) return status;
+  return gr_ranks_moved(c, comm->table->broadcast(comm->handle, words, s.op->results * 8, last));
+}
+
+/* ---- calls ---- */
+
 static void add_program(uint64_t sum[2], const gr_program *p) {
   for (int32_t k = 0; k < p->count; k++) {
     const gr_node *x = &p->nodes[k];
@@ -129,6 +225,7 @@ static uint64_t digest_of(const gr_operator *op) {
     add_program(sum, programs[k]);
     gr_digest_add(all, sum[0], (uint64_t)k);
   }
+  gr_digest_add(all, (uint64_t)op->ordered, 9);
   for (int k = 0; k < op->states; k++) gr_digest_add(all, op->identity[k], (uint64_t)k + 3);
   return all[0];
 }
@@ -144,8 +241,15 @@ static gr_status keep_present(gr_context *c, const gr_missing *m, gr_reduced *of
   return status;
 }
 
+/* All that ranks must agree on. */
+static void describe(const gr_custom *u, const char *what, gr_dtype t, const char *options, gr_status mine,
+                     char text[GR_CARD_TEXT]) {
+  snprintf(text, GR_CARD_TEXT, "%s of %d states and %d results of %s%s (digest %016llx)", what, u->states,
+           u->op.results, gr_dtypes[t].name, options, mine == GR_OK ? (unsigned long long)digest_of(&u->op) : 0);
+}
+
 gr_status gr_custom_ranks(gr_context *c, gr_custom *u, const gr_missing *m, gr_reduced *given, uint64_t *words) {
-  char text[128];
+  char text[GR_CARD_TEXT], options[20];
   const gr_dtype t = given->a->dtype;
   ranked s = {.c = c, .op = &u->op, .size = gr_size_of(t), .leaf = GR_LEAF(gr_size_of(t))};
   gr_array kept = {0};
@@ -156,13 +260,34 @@ gr_status gr_custom_ranks(gr_context *c, gr_custom *u, const gr_missing *m, gr_r
   if (mine == GR_OK && gr_may_miss(m) && of.a->n) mine = keep_present(c, m, &of, &kept);
   if (mine == GR_OK) mine = gr_array_read(of.a, GR_HOST, &s.v);
   s.q = of.a->storage->queue;
-  snprintf(text, sizeof text, "operator of %d states and %d results of %s%s%s (digest %016llx)", u->states,
-           u->op.results, gr_dtypes[t].name, m->nan ? ", skipnan" : "", m->mask.a ? ", mask" : "",
-           mine == GR_OK ? (unsigned long long)digest_of(&u->op) : 0);
+  snprintf(options, sizeof options, "%s%s", m->nan ? ", skipnan" : "", m->mask.a ? ", mask" : "");
+  describe(u, "operator", t, options, mine, text);
   gr_status status = gr_ranks_meet(c, text, of.a->n, 1, mine);
-  if (status == GR_OK) status = fold_parts(&s, words, GR_OK);
+  if (status == GR_OK && u->op.ordered && gr_ranks_all(c)) status = fold_in_order(&s, of.a->n, words);
+  else if (status == GR_OK) status = fold_parts(&s, words, GR_OK);
   gr_array_release(&kept);
   return status;
+}
+
+gr_status gr_custom_ranks_scan(gr_context *c, gr_custom *u, const gr_array *a, gr_array *const *out, int exclusive,
+                               int reverse) {
+  char text[GR_CARD_TEXT], options[24];
+  gr_vec v = {0};
+  in_order s = {.c = c, .q = a->storage->queue, .op = &u->op, .scans = 1, .exclusive = exclusive, .reverse = reverse};
+  gr_status mine = gr_custom_make(c, u, a->dtype);
+  if (mine == GR_OK && gr_array_released(a)) mine = GR_RELEASED;
+  if (mine == GR_OK) mine = gr_array_read(a, GR_HOST, &v);
+  for (int k = 0; k < u->op.results && mine == GR_OK; k++) mine = gr_array_write(out[k], GR_HOST, 1, &s.out[k]);
+  snprintf(options, sizeof options, "%s%s", exclusive ? ", exclusive" : "", reverse ? ", reverse" : "");
+  describe(u, "scan by operator", a->dtype, options, mine, text);
+  const gr_status status = gr_ranks_meet(c, text, a->n, 0, mine);
+  if (status != GR_OK) return status;
+  if (reverse) {
+    gr_ranks_mirror(c);
+    v = gr_tiles_turned(v, a->n);
+    for (int k = 0; k < u->op.results; k++) s.out[k] = gr_tiles_turned(s.out[k], a->n);
+  }
+  return run_in_order(&s, a->dtype, v, a->n);
 }
 
 gr_status gr_custom_ranks_each(gr_context *c, gr_custom *u, gr_shape s, const gr_missing *missing, gr_reduced *of,

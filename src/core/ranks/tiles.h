@@ -1,8 +1,8 @@
 /*
-** Scans over ranks, whatever they join. The tiles that end in a part have totals, of which ranks send those of the nodes
-** above them; with what all ranks before have sent, each knows what lies before its first tile. A tile that begins in
-** another rank is put together here. Where totals join in any order (integers, min, max) a part has one, and no tile is
-** put together.
+** Scans over ranks, whatever they join. The tiles that end in a part have totals, of which ranks send those of the
+** nodes above them; with what all ranks before have sent, each knows what lies before its first tile. A tile that
+** begins in another rank is put together here. Where totals join in any order (integers, min, max) a part has one, and
+** no tile is put together.
 */
 #ifndef GR_RANKS_TILES_H
 #define GR_RANKS_TILES_H
@@ -56,7 +56,7 @@ static inline gr_vec gr_tiles_turned(gr_vec v, int64_t n) {
   return v;
 }
 
-/* Results of the positions first .. end - 1, of so many bytes each and so far into the room, to where this rank's lie. */
+/* Results of the positions up to `end`, of `size` bytes each and `at` bytes into the room, to where this rank's lie. */
 void gr_tiles_keep(const gr_tiles_result *, int64_t first, int64_t end, int size, int64_t at, gr_vec to);
 
 #endif
