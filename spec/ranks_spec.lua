@@ -84,10 +84,17 @@ describe("ranks", function()
   it("let their hosts add if devices cannot be joined", function()
     joined("", "", "hosts")
     joined("", "shared", "hosts")
-    for _, what in ipairs { "FAKE_NCCL=version", "FAKE_NCCL=id", "FAKE_NCCL=init", "GPUREDUCE_NCCL=0",
-                            "GPUREDUCE_NCCL=nowhere.so" } do
+    for _, what in ipairs { "FAKE_NCCL=version", "FAKE_NCCL=id", "GPUREDUCE_NCCL=0", "GPUREDUCE_NCCL=nowhere.so" } do
       joined(what, one_each, "hosts")
     end
+  end)
+
+  it("do not wait in NCCL for one that cannot join", function()
+    for _, what in ipairs { "init", "late" } do
+      assert.falsy(joined("FAKE_NCCL=" .. what, one_each, "hosts"):find "waits for ever")
+    end
+    joined("GPUREDUCE_NCCL=" .. package.cpath:match "([^;]*)/%?%.so" .. "/fake_nccl_old.so", one_each,
+      "there")
   end)
 
   for n = 2, 3 do
