@@ -24,7 +24,7 @@ $(mpi_hosts): include/gpureduce.h include/gpureduce_mpi.h
 failing_mpi = $(for_lua)/failing_mpi.$(LIB_EXTENSION)
 $(failing_mpi): spec/ranks/failing.c
 	@mkdir -p $(@D)
-	$(call step,$<) $(mpi_compile) $(LIBFLAG) $(LDFLAGS) $< -o $@
+	$(call step,$<) $(mpi_compile) $(LIBFLAG) $(LDFLAGS) $< -o $@ -ldl
 
 # An NCCL that is none, for another, and an old one.
 fake_nccl = $(addprefix $(for_lua)/fake_nccl,.$(LIB_EXTENSION) _old.$(LIB_EXTENSION))
