@@ -17,14 +17,34 @@ typedef struct gr_leaves {
   int shared;         /* the first begins before the rank's part does */
 } gr_leaves;
 
-gr_leaves gr_leaves_of(const int64_t *starts, int size, int rank, int64_t leaf);
+/* Leaves are powers of two, and positions not negative. Here numbers of some microseconds feel every division. */
+static inline int64_t gr_within_leaf(int64_t p, int64_t leaf) { return p & (leaf - 1); }
+static inline int64_t gr_begin_of_leaf(int64_t p, int64_t leaf) { return p & -leaf; }
+static inline int64_t gr_leaves_before(int64_t p, int64_t leaf) {
+  return p >> __builtin_ctzll((unsigned long long)leaf);
+}
+
+static inline gr_leaves gr_leaves_of(const int64_t *starts, int size, int rank, int64_t leaf) {
+  const int64_t low = starts[rank], high = starts[rank + 1], n = starts[size];
+  gr_leaves l = {gr_leaves_before(low, leaf), gr_leaves_before(high, leaf), gr_within_leaf(low, leaf) != 0};
+  if (high == n && high > low && gr_within_leaf(n, leaf)) l.end++; /* the last leaf of all is as short as it is */
+  if (l.end <= l.first) l = (gr_leaves){l.first, l.first, 0};
+  return l;
+}
 
 /*
 ** The nodes that cover them, from left to right: *first is where the next one begins, and becomes where it ends; the
 ** result is how many leaves it has, a power of two of which there are whole multiples before it. 0: there is none.
 ** A shared leaf is a node by itself. most: leaves of the largest node that is asked for.
 */
-int64_t gr_next_node(gr_leaves, int64_t *first, int64_t most);
+static inline int64_t gr_next_node(gr_leaves l, int64_t *first, int64_t most) {
+  int64_t leaves = 1;
+  if (*first >= l.end) return 0;
+  if (*first == l.first && l.shared) return ++*first, 1;
+  while (leaves <= most / 2 && gr_within_leaf(*first, 2 * leaves) == 0 && *first + 2 * leaves <= l.end) leaves *= 2;
+  *first += leaves;
+  return leaves;
+}
 int64_t gr_count_nodes(gr_leaves, int64_t most);
 #define GR_ANY_NODE INT64_MAX
 
