@@ -1,4 +1,4 @@
--- Run by mpirun, also with spec/ranks/failing.c: all ranks save to the file in the folder of the first argument, over one
+-- Run by mpirun, also with spec/ranks/failing.c: all ranks save to a file in the folder of the first argument, over one
 -- that is there or not, as the second says ("old", "new"). Where all have saved, rank 0 says so.
 
 local gr = require "gpureduce"

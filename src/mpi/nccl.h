@@ -12,8 +12,8 @@
 #include "src/core/ranks/comm.h"
 
 /*
-** What a rank tells the others of its GPU and its NCCL, whose version is 0 where it has none. tries: it has an init that
-** does not wait.
+** What a rank tells the others of its GPU and its NCCL, whose version is 0 where it has none. tries: it has an init
+** that does not wait.
 */
 typedef struct gr_nccl_card {
   int32_t version, tries;

@@ -38,9 +38,9 @@ char *gr_ranks_packed(const gr_ranks_fold *, const gr_reduce_job *, int64_t low,
 ** The message of a rank. job: its elements, wherever `make` reads them, and first: the same job, of which the elements
 ** of the rank's first leaf are in the host's memory. before: its shared leaf up to where its own elements begin, packed
 ** by stretch, in the order of gr_border_receipts; NULL where none is shared. room: a leaf's elements, in the host's
-** memory; of one input they may have come to its beginning (before is room). make: the states of so many nodes, those of node k from states + k * the job's count on; joined: they lie
-** in the room. states: of as many vectors as gr_ranks_together says. A rank that is not well (mine) says so in its
-** message.
+** memory; of one input they may have come to its beginning (before is room). make: the states of so many nodes, those
+** of node k from states + k * the job's count on; joined: they lie in the room. states: of as many vectors as
+** gr_ranks_together says. A rank that is not well (mine) says so in its message.
 */
 #define GR_RANKS_TOGETHER 8
 typedef gr_status (*gr_states_function)(void *with, const gr_reduce_job *nodes, int count, int joined, gr_acc *);

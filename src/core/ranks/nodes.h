@@ -38,11 +38,13 @@ static inline gr_leaves gr_leaves_of(const int64_t *starts, int size, int rank, 
 ** A shared leaf is a node by itself. most: leaves of the largest node that is asked for.
 */
 static inline int64_t gr_next_node(gr_leaves l, int64_t *first, int64_t most) {
-  int64_t leaves = 1;
-  if (*first >= l.end) return 0;
-  if (*first == l.first && l.shared) return ++*first, 1;
-  while (leaves <= most / 2 && gr_within_leaf(*first, 2 * leaves) == 0 && *first + 2 * leaves <= l.end) leaves *= 2;
-  *first += leaves;
+  const int64_t at = *first, left = l.end - at;
+  if (left <= 0) return 0;
+  if (at == l.first && l.shared) return ++*first, 1;
+  int64_t leaves = INT64_C(1) << (63 - __builtin_clzll((unsigned long long)left));
+  if (at && (at & -at) < leaves) leaves = at & -at;
+  if (most < leaves) leaves = most; /* itself a power of two */
+  *first = at + leaves;
   return leaves;
 }
 int64_t gr_count_nodes(gr_leaves, int64_t most);

@@ -98,7 +98,7 @@ static gr_status scan_on_device(const scanning *s, uint64_t *total) {
   const gr_reduce_job whole = {
       .op = job->op, .dtype = job->dtype, .n = job->n, .a = job->a, .count = 1, .scale_a = 1, .scale_b = 1};
   gr_acc acc;
-  gr_status status = device->states(s->q, &whole, 1, &acc);
+  gr_status status = device->states(s->q, &whole, 1, &acc, NULL, 0);
   if (status == GR_OK && (job->op == GR_OP_min || job->op == GR_OP_max)) {
     const uint64_t element = element_of(job->dtype, gr_finish(job->op, job->dtype, acc, job->n, 0));
     const gr_scan_job one = {
