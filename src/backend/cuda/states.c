@@ -42,6 +42,7 @@ gr_status gr_cuda_do_states(gr_queue *base, const gr_reduce_job *jobs, int count
   int was = gr_cuda_enter(q);
   if (was < 0) return GR_DEVICE;
   if (ahead) status = gr_cuda_bring(q, b, brought, pinned);
+  q->base.stats.syncs += ahead && !count; /* else that of the states is the only wait */
   for (int k = 0; k < brought && !ahead && status == GR_OK; k++)
     status = gr_cuda_download(base, b[k].host, b[k].device, b[k].bytes);
   for (int from = 0, k; from < count && status == GR_OK; from = k) {
