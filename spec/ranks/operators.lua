@@ -107,6 +107,20 @@ function check.operator_scan(round)
       for j = 1, math.max(#whole, #part) do
         same(part[j], whole[j]:slice(first, last), "scan by operator", k, j, dtype, n, exclusive, reverse)
       end
+      -- What is present, here and there nothing of a rank's.
+      n = math.min(n, 3000)
+      a = a:slice(1, n):copy()
+      local mask = gr.rand(n, { dtype = "f64", seed = round }):compare("<", one_of { 0.003, 0.5, 1 })
+      if dtype:find "f" and n > 0 then a[among(1, n)] = 0 / 0 end
+      first, last = cut(n, one_of { dtype, "u8" })
+      local missing = one_of { { mask = mask }, { skipnan = true }, { skipnan = true, mask = mask } }
+      whole = { op:scan(a, { exclusive = exclusive, reverse = reverse, skipnan = missing.skipnan,
+        mask = missing.mask }) }
+      part = { op:scan(a:slice(first, last), { exclusive = exclusive, reverse = reverse, skipnan = missing.skipnan,
+        mask = missing.mask and mask:slice(first, last) or nil, comm = comm }) }
+      for j = 1, math.max(#whole, #part) do
+        same(part[j], whole[j]:slice(first, last), "scan of some by operator", k, j, dtype, n, exclusive, reverse)
+      end
     end
   end
 end

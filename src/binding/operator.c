@@ -407,10 +407,9 @@ int gr_l_operator_scan(lua_State *L, gr_custom *u, int first, int options) {
     reverse = gr_l_option_flag(L, options, "reverse");
     q.shape = gr_l_option_shape(L, options, q.of.a);
     if (!q.shape.rows) gr_l_refuse_without_rows(L, options, q.of.a);
-    q.missing = gr_l_option_missing(L, options, q.of.a);
     comm = gr_l_option_comm(L, options);
     if (comm && q.shape.rows) gr_l_refuse_with_comm(L, options, "rows' or 'axis");
-    if (comm && gr_may_miss(&q.missing)) gr_l_refuse_with_comm(L, options, q.missing.nan ? "skipnan" : "mask");
+    q.missing = (comm ? gr_l_option_missing_part : gr_l_option_missing)(L, options, q.of.a);
   }
   find_results(L, &q);
   refuse_into_of_many(L, options, q.results);
@@ -422,7 +421,8 @@ int gr_l_operator_scan(lua_State *L, gr_custom *u, int first, int options) {
   const int top = lua_gettop(L);
   push_wide(L, c, comm, &q, out, wide);
   if (q.of.e) GR_TRY_BEFORE(L, c, comm, first, q.of.e, NULL, gr_reduced_eval(c, &q.of));
-  if (comm) GR_TRY_RANKS(L, c, comm, first, gr_custom_ranks_scan(c, u, q.of.a, wide, exclusive, reverse));
+  if (comm)
+    GR_TRY_RANKS(L, c, comm, first, gr_custom_ranks_scan_present(c, u, q.of.a, &q.missing, wide, exclusive, reverse));
   else GR_TRY(L, c, first, scan(c, &q, wide, exclusive, reverse));
   round_wide(L, c, comm, &q, out, wide);
   gr_l_drop_elements(L, q.of);

@@ -34,9 +34,14 @@ gr_status gr_custom_scan(gr_context *, gr_custom *, gr_shape, const gr_array *a,
 gr_status gr_custom_scan_present(gr_context *, gr_custom *, gr_shape, const gr_partial *, gr_array *const *out,
                                  int exclusive, int reverse);
 
-/* Of a vector that lies over the ranks of the context's communicator. */
+/*
+** Of what is present of a vector that lies over the ranks of the context's communicator. ranks_scan: of all of it, for
+** who is well (mine); the options are words that ranks compare.
+*/
 gr_status gr_custom_ranks_scan(gr_context *, gr_custom *, const gr_array *a, gr_array *const *out, int exclusive,
-                               int reverse);
+                               int reverse, const char *options, gr_status mine);
+gr_status gr_custom_ranks_scan_present(gr_context *, gr_custom *, const gr_array *a, const gr_missing *,
+                                       gr_array *const *out, int exclusive, int reverse);
 
 /*
 ** Tries on samples whether the identity is one, whether the merge commutes (if it is to) and is associative; GR_BAD

@@ -270,15 +270,14 @@ gr_status gr_custom_ranks(gr_context *c, gr_custom *u, const gr_missing *m, gr_r
 }
 
 gr_status gr_custom_ranks_scan(gr_context *c, gr_custom *u, const gr_array *a, gr_array *const *out, int exclusive,
-                               int reverse) {
-  char text[GR_CARD_TEXT], options[24];
+                               int reverse, const char *options, gr_status mine) {
+  char text[GR_CARD_TEXT];
   gr_vec v = {0};
   in_order s = {.c = c, .q = a->storage->queue, .op = &u->op, .scans = 1, .exclusive = exclusive, .reverse = reverse};
-  gr_status mine = gr_custom_make(c, u, a->dtype);
+  if (mine == GR_OK) mine = gr_custom_make(c, u, a->dtype);
   if (mine == GR_OK && gr_array_released(a)) mine = GR_RELEASED;
   if (mine == GR_OK) mine = gr_array_read(a, GR_HOST, &v);
   for (int k = 0; k < u->op.results && mine == GR_OK; k++) mine = gr_array_write(out[k], GR_HOST, 1, &s.out[k]);
-  snprintf(options, sizeof options, "%s%s", exclusive ? ", exclusive" : "", reverse ? ", reverse" : "");
   describe(u, "scan by operator", a->dtype, options, mine, text);
   const gr_status status = gr_ranks_meet(c, text, a->n, 0, mine);
   if (status != GR_OK) return status;
