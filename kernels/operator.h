@@ -35,11 +35,17 @@ typedef struct gr_operator {
 ** of nothing are the identity only where a vector has no element at all. Or a scan of the only vector.
 ** Result k of vector v (of a scan: at position v) goes to out[k].
 **
-** On the CPU also parts of a vector that lies over ranks, whose merge commutes. GR_OPERATOR_STATES_OF: the states of
-** a node, whose first element is at position `first` (from 0), go to out. GR_OPERATOR_NODES: a.data are states, 8 bytes
-** each, of so many nodes from left to right with so many leaves each; they are folded to the results of n elements.
+** On the CPU also parts of a vector that lies over ranks. Where the merge commutes: GR_OPERATOR_STATES_OF: the states
+** of a node, whose first element is at position `first` (from 0), go to out. GR_OPERATOR_NODES: a.data are states, 8
+** bytes each, of so many nodes from left to right with so many leaves each; they are folded to the results of n
+** elements.
+**
+** In order, of a scan or a merge that does not commute, whose elements lie as the scan meets them also where it is
+** reversed: `first` of `whole` lie before them, whole tiles. GR_OPERATOR_TILES: the states of a node of the scan's
+** tree, of tiles, go to out. GR_OPERATOR_PART: `nodes` such nodes lie before, whose states are in `before` as above and
+** which have leaves[k] tiles each; results are those of a scan, or of the last element, by all before it.
 */
-enum { GR_OPERATOR_WHOLE, GR_OPERATOR_STATES_OF, GR_OPERATOR_NODES };
+enum { GR_OPERATOR_WHOLE, GR_OPERATOR_STATES_OF, GR_OPERATOR_NODES, GR_OPERATOR_TILES, GR_OPERATOR_PART };
 typedef struct gr_operator_job {
   const gr_operator *op;
   int64_t n, count, longest;
@@ -47,7 +53,8 @@ typedef struct gr_operator_job {
   const void *offsets;
   int32_t offsets_are_i32;
   int32_t scans, exclusive, reverse, part;
-  int64_t first, nodes;
+  int64_t first, whole, nodes;
+  const uint64_t *before;
   const int64_t *leaves;
   gr_vec out[GR_OPERATOR_STATES];
 } gr_operator_job;

@@ -3246,6 +3246,9 @@ function operator:reduce(a, options) end
 ---@field mask? gpureduce.array|gpureduce.expression
 ---@field into? gpureduce.array the array that takes the results, if the operator gives one
 ---@field out? string `"f32"`: results of f64 rounded once to f32, and arrays of it; default `"f64"`
+---a communicator of `gpureduce.mpi`: the input is this rank's part of one over all ranks, and they get the bits of the
+---whole ([ranks.md](ranks.md))
+---@field comm? any
 
 ---The running results: `gr.scan(a, op, options)`.
 ---@param a gpureduce.array|gpureduce.expression the input

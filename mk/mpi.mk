@@ -24,13 +24,13 @@ $(mpi_hosts): include/gpureduce.h include/gpureduce_mpi.h
 failing_mpi = $(for_lua)/failing_mpi.$(LIB_EXTENSION)
 $(failing_mpi): spec/ranks/failing.c
 	@mkdir -p $(@D)
-	$(call step,$<) $(mpi_compile) $(LIBFLAG) $(LDFLAGS) $< -o $@
+	$(call step,$<) $(mpi_compile) $(LIBFLAG) $(LDFLAGS) $< -o $@ -ldl
 
-# An NCCL that is none, for another.
-fake_nccl = $(for_lua)/fake_nccl.$(LIB_EXTENSION)
+# An NCCL that is none, for another, and an old one.
+fake_nccl = $(addprefix $(for_lua)/fake_nccl,.$(LIB_EXTENSION) _old.$(LIB_EXTENSION))
 $(fake_nccl): spec/ranks/nccl.c
 	@mkdir -p $(@D)
-	$(call step,$<) $(mpi_compile) $(LIBFLAG) $(LDFLAGS) $< -o $@
+	$(call step,$<) $(mpi_compile) $(LIBFLAG) $(LDFLAGS) $(if $(findstring _old,$@),-DOLD) $< -o $@
 
 files_of_mpi = $(module) $(mpi_module) $(failing_mpi) $(fake_nccl) $(if $(no_host),,$(mpi_hosts))
 mpi: $(if $(shell command -v $(MPICC)),$(files_of_mpi))

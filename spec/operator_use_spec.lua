@@ -272,8 +272,7 @@ describe("errors of operators", function()
     told("bad argument #3 to 'scan' (option 'mask': dtype u8 expected, got f32)", op.scan, op, a, { mask = a })
     told("bad argument #3 to 'scan' (option 'mask': length 4 expected, got 3)", op.scan, op, a,
       { mask = gr.ones(3, "u8") })
-    told("bad argument #3 to 'scan' (unknown option 'comm': this is done with each rank's own "
-      .. "elements alone)", op.scan, op, a, { comm = 1 })
+    told("bad argument #3 to 'scan' (option 'comm': gpureduce.comm expected, got number)", op.scan, op, a, { comm = 1 })
     a:release()
     told("bad argument #1 to 'operator' (array has been released)", op, a)
     assert.equal("gpureduce.operator", getmetatable(op))

@@ -84,10 +84,17 @@ describe("ranks", function()
   it("let their hosts add if devices cannot be joined", function()
     joined("", "", "hosts")
     joined("", "shared", "hosts")
-    for _, what in ipairs { "FAKE_NCCL=version", "FAKE_NCCL=id", "FAKE_NCCL=init", "GPUREDUCE_NCCL=0",
-                            "GPUREDUCE_NCCL=nowhere.so" } do
+    for _, what in ipairs { "FAKE_NCCL=version", "FAKE_NCCL=id", "GPUREDUCE_NCCL=0", "GPUREDUCE_NCCL=nowhere.so" } do
       joined(what, one_each, "hosts")
     end
+  end)
+
+  it("do not wait in NCCL for one that cannot join", function()
+    for _, what in ipairs { "init", "late" } do
+      assert.falsy(joined("FAKE_NCCL=" .. what, one_each, "hosts"):find "waits for ever")
+    end
+    joined("GPUREDUCE_NCCL=" .. package.cpath:match "([^;]*)/%?%.so" .. "/fake_nccl_old.so", one_each,
+      "there")
   end)
 
   for n = 2, 3 do
@@ -123,6 +130,44 @@ describe("ranks", function()
     text, status = ranks(3, "spec/ranks/failing.lua bf16", "FAILING=319 LD_PRELOAD=" .. preloaded)
     assert.equal(1, status, text)
     assert.truthy(text:find("MPI has failed between messages, which ends all ranks", 1, true), text)
+  end)
+
+  -- What is in a new folder after spec/ranks/save.lua has saved there.
+  local function saved(what, environment)
+    local folder = os.tmpname()
+    os.remove(folder)
+    run("mkdir " .. folder)
+    local preloaded = package.cpath:match "([^;]*)/%?%.so" .. "/failing_mpi.so"
+    local text, status = ranks(3, ("spec/ranks/save.lua %s %s"):format(folder, what),
+      ("LD_PRELOAD=%s %s"):format(preloaded, environment))
+    local files = run("ls -A " .. folder):gsub("%s*status 0%s*$", "")
+    local old = #files > 0 and tonumber((run(("wc -c < %s/x.npy"):format(folder)):match "%d+"))
+    run("rm -r " .. folder)
+    return status, text, files, old
+  end
+
+  it("leave nothing beside a file when one is killed while they save it", function()
+    for _, rank in ipairs { 0, 1, 2 } do
+      local status, text, files = saved("new", "KILLED=" .. rank)
+      assert.not_equal(0, status, text)
+      assert.equal("", files)
+    end
+    local status, text, files, bytes = saved("old", "KILLED=1")
+    assert.not_equal(0, status, text)
+    assert.equal("x.npy", files)
+    assert.equal(128 + 3 * 4, bytes)
+  end)
+
+  it("save where files must have names, or one cannot reach one without", function()
+    for _, environment in ipairs { "", "NO_TMPFILE=1", "NO_PROC=1" } do
+      for _, what in ipairs { "old", "new" } do
+        local status, text, files, bytes = saved(what, environment)
+        assert.equal(0, status, text)
+        assert.truthy(text:find("ranks: 3, all is in the file", 1, true), text)
+        assert.equal("x.npy", files)
+        assert.equal(128 + 100003 * 4, bytes)
+      end
+    end
   end)
 
   it("call the same whatever their locales are", function()

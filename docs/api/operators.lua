@@ -109,7 +109,7 @@ print(largest:reduce(gr.array { 3, -7, 7, 5 }))]],
         { "reverse", "boolean?", "from the end to the start", default = "false" },
         c.rows, { "axis", "integer?", "2: each row by itself, 1: each column; with `rows`, or of a matrix",
           default = "2" }, c.skipnan, c.mask,
-        { "into", "array?", "the array that takes the results, if the operator gives one" }, c.single },
+        { "into", "array?", "the array that takes the results, if the operator gives one" }, c.single, c.comm },
       returns = { { "array", "as long as the input and of its shape; one for each result" } },
       errors = "As `reduce`.", cost = "O(n x steps): one pass; rows and columns one after the other. With `skipnan` or "
         .. "`mask` what is present is copied and scanned, so `i` counts that; the place of a missing element has what "

@@ -12,8 +12,8 @@ typedef struct gr_counter {
 
 /* acc: the state of so many leaves, a power of two of which there have been whole multiples before. */
 static inline void gr_counter_push_of(gr_counter *c, gr_reducer red, gr_acc_kind kind, gr_acc acc, uint64_t many) {
-  uint64_t k;
-  for (k = c->count / many; k & 1; k >>= 1) acc = gr_merge(red, kind, c->node[--c->top], acc);
+  uint64_t bit; /* many is one, a power of two */
+  for (bit = many; c->count & bit; bit <<= 1) acc = gr_merge(red, kind, c->node[--c->top], acc);
   c->node[c->top++] = acc;
   c->count += many;
 }

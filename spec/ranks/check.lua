@@ -357,45 +357,9 @@ function check.histogram2d(round)
   end
 end
 
--- The sum; the mean from states with another finish; the first position of the largest, which takes positions.
-local operators = {
-  gr.operator { state = { "s" }, map = { s = "f64(x)" }, merge = { s = "s1 + s2" }, identity = { s = 0 } },
-  gr.operator { state = { "s", "k" }, map = { s = "f64(x) * 2", k = "f64(1)" },
-    merge = { s = "s1 + s2", k = "k1 + k2" }, identity = { s = 0, k = 0 }, finish = "s / k" },
-  gr.operator { state = { "m", "p" }, map = { m = "abs(f64(x))", p = "i" },
-    merge = { m = "max(m1, m2)", p = "m1 > m2 and p1 or (m2 > m1 and p2 or min(p1, p2))" },
-    identity = { m = -1, p = 0 } },
-}
-
-function check.operators(round)
-  for k, op in ipairs(operators) do
-    for _, dtype in ipairs { "u8", "f16", "i32", "f32", "f64" } do
-      local n = below(3) == 0 and length() * 10 or length()
-      local a = data(n, dtype, round)
-      local first, last = cut(n, dtype)
-      local x, y = gr.reduce(a, op)
-      local u, v = gr.reduce(a:slice(first, last), op, { comm = comm })
-      same(u, x, "operator", k, dtype, n)
-      same(v, y, "operator", k, dtype, n)
-      local rows, columns = n % 500 + 1, among(1, 3)
-      local m, mask = data(rows * columns, dtype, round), gr.rand(rows * columns, { seed = round }):compare(">", 0.3)
-      if dtype:find "f" then m[among(1, rows * columns)] = 0 / 0 end
-      first, last = cut(rows, dtype)
-      local function part(of) return of:slice((first - 1) * columns + 1, last * columns) end
-      local missing = one_of { {}, { skipnan = true }, { mask = mask }, { skipnan = true, mask = mask } }
-      local own = missing.mask and part(mask)
-      x, y = gr.reduce(m, op, { axis = 1, rows = rows, skipnan = missing.skipnan, mask = missing.mask })
-      u, v = gr.reduce(part(m), op, { axis = 1, rows = math.max(last - first + 1, 1), skipnan = missing.skipnan,
-        mask = own or nil, comm = comm })
-      same(u, x, "operator by columns", k, dtype, rows, columns)
-      if y then same(v, y, "operator by columns", k, dtype, rows, columns) end
-      x, y = gr.reduce(m, op, { skipnan = missing.skipnan, mask = missing.mask })
-      u, v = gr.reduce(part(m), op, { skipnan = missing.skipnan, mask = own or nil, comm = comm })
-      same(u, x, "operator of some", k, dtype, rows, columns)
-      same(v, y, "operator of some", k, dtype, rows, columns)
-    end
-  end
-end
+local operators = assert(loadfile((arg[0]:gsub("check%.lua$", "operators.lua"))))
+operators(check, { comm = comm, data = data, cut = cut, length = length, same = same, below = below, among = among,
+  one_of = one_of })
 
 function check.many(round)
   local items, expected, words = {}, {}, {}

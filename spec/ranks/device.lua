@@ -6,11 +6,14 @@ local comm = require "gpureduce.mpi".world()
 local with = { comm = comm }
 gr.use(assert(os.getenv "GPUREDUCE_DEVICE"))
 
--- What f gives, and how many bytes come from the device meanwhile.
+-- What f gives, and how many bytes come from the device meanwhile; waits: how often the host has waited for it.
+local waits
 local function brought(f, ...)
-  local before = gr.stats().bytes_down
+  local before = gr.stats()
   local x, y = f(...)
-  return gr.stats().bytes_down - before, x, y
+  local after = gr.stats()
+  waits = after.syncs - before.syncs
+  return after.bytes_down - before.bytes_down, x, y
 end
 
 local function parts(n, dtype)
@@ -54,10 +57,13 @@ for _, dtype in ipairs { "f32", "f64", "u8", "i64", "bf16" } do
     -- A leaf that is put together here, and one that another puts together.
     local most = k == 1 and 0 or 2 * leaf
     for _, op in ipairs { "sum", "mean", "max", "argmin", "var", "logsumexp", "count", "norm" } do
-      for _ = 1, 2 do
+      for time = 1, 2 do
         local bytes, x = brought(gr[op], p, with)
         same(x, (gr[op](a)), op, dtype, k)
         assert(bytes <= most, op .. " of " .. dtype .. " brings " .. bytes .. " bytes")
+        -- Up to eight nodes are one wait, and elements at borders come with them unless there are very many bytes.
+        local enough = dtype == "bf16" and 4 or 2
+        assert(time == 1 or waits <= enough, op .. " of " .. dtype .. " waits " .. waits .. " times")
       end
     end
     for _, op in ipairs { "dot", "mse", "cosine" } do
@@ -75,6 +81,21 @@ for _, dtype in ipairs { "f32", "f64", "u8", "i64", "bf16" } do
     bytes, x = brought(gr.sum, view, with)
     same(x, every:sum(), "every second", dtype, k)
     assert(bytes <= most, "a view of " .. dtype .. " brings " .. bytes .. " bytes")
+  end
+end
+
+-- Few elements of each: one wait for all that a number takes.
+for _, dtype in ipairs { "f32", "f64", "u8", "f16" } do
+  for _, own in ipairs { 100, 333, 4099, 16384 } do
+    local whole = gr.full(own * comm.size, 1, dtype)
+    local p = whole:slice(comm.rank * own + 1, (comm.rank + 1) * own):copy()
+    for time = 1, 2 do
+      for _, op in ipairs { "sum", "max", "var", "argmax" } do
+        local _, x = brought(gr[op], p, with)
+        same(x, (gr[op](whole)), op, dtype, own)
+        assert(time == 1 or waits <= 1, op .. " of few " .. dtype .. " waits " .. waits .. " times")
+      end
+    end
   end
 end
 

@@ -2,9 +2,16 @@
 ** An MPI that fails, for who preloads it (spec/ranks_spec.lua): a digit of FAILING for each rank says which of its
 ** calls of MPI_Isend is the first to return an error instead of sending. A rank that sends something before is late.
 ** With FAILING_WAIT the first MPI_Waitall returns an error instead of waiting; who takes back what is still expected
-** then says so.
+** then says so. KILLED is the rank that is killed as it brings a file to the disk; NO_TMPFILE: files without a name are
+** unknown; NO_PROC: rank 1 sees no files of other processes.
 */
+#define _GNU_SOURCE 1
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <mpi.h>
+#include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +26,39 @@ int MPI_Isend(const void *data, int count, MPI_Datatype type, int peer, int tag,
   if (++calls >= first) return MPI_ERR_OTHER;
   if (calls == 1) usleep(300000);
   return PMPI_Isend(data, count, type, peer, tag, comm, request);
+}
+
+#define NAMED __attribute__((visibility("default")))
+
+static int is_rank(const char *name) {
+  const char *said = getenv(name), *own = getenv("OMPI_COMM_WORLD_RANK");
+  return said && own && atoi(said) == atoi(own);
+}
+
+NAMED int fsync(int fd) {
+  int (*real)(int) = (int (*)(int))dlsym(RTLD_NEXT, "fsync");
+  if (is_rank("KILLED")) kill(getpid(), SIGKILL);
+  return real(fd);
+}
+
+NAMED int open(const char *path, int flags, ...) {
+  int (*real)(const char *, int, ...) = (int (*)(const char *, int, ...))dlsym(RTLD_NEXT, "open");
+  va_list rest;
+  va_start(rest, flags);
+  const int mode = va_arg(rest, int);
+  va_end(rest);
+  if (is_rank("NO_PROC") && strstr(path, "/fd/")) return errno = EACCES, -1;
+  return real(path, flags, mode);
+}
+
+NAMED int openat(int folder, const char *path, int flags, ...) {
+  int (*real)(int, const char *, int, ...) = (int (*)(int, const char *, int, ...))dlsym(RTLD_NEXT, "openat");
+  va_list rest;
+  va_start(rest, flags);
+  const int mode = va_arg(rest, int);
+  va_end(rest);
+  if (getenv("NO_TMPFILE") && (flags & O_TMPFILE) == O_TMPFILE) return errno = EOPNOTSUPP, -1;
+  return real(folder, path, flags, mode);
 }
 
 static int waits;

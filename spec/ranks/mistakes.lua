@@ -287,6 +287,21 @@ differ("operator of 1 states and 1 results of f32 (digest", "operator of 1 state
   local op = gr.operator { state = "s", map = first and "f64(x)" or "f64(x) * 2", merge = "s1 + s2", identity = 0 }
   return gr.reduce(a, op, with)
 end)
+differ("operator of 1 states and 1 results of f32 (digest", "operator of 1 states", function()
+  return gr.operator { state = "s", map = "f64(x)", merge = "s1 + s2", identity = 0, commutative = first }(a, with)
+end)
+differ("scan by operator of 1 states and 1 results of f32, exclusive (digest", "scan by operator of 1", function()
+  return total:scan(a, { comm = comm, exclusive = first })
+end)
+expect("bad argument #3 to 'scan' (option 'comm': is not served together with 'rows' or 'axis': rows lie whole on "
+  .. "their ranks, so leave 'comm' out; columns go one by one, as m:column(k))", function()
+  return total:scan(m, { comm = comm, axis = 1 })
+end)
+assert(total:scan(m:column(2), with)[4] == (comm.rank + 1) * m:column(2):sum())
+local last_of = gr.operator { state = "s", map = "f64(x)", merge = "s2", identity = -1, commutative = false }
+assert(last_of(gr.full(last and 0 or 3, comm.rank), with) == comm.size - 2 and last_of(gr.zeros(0), with) == -1)
+assert(last_of:scan(gr.full(2, comm.rank), { comm = comm, exclusive = true, out = "f32" })[1] == comm.rank - 1)
+
 differ("save of f32 as NPY to /nowhere/1.npy", "save of f32 as NPY to /nowhere/2.npy", function()
   return assert(a:save(first and "/nowhere/1.npy" or "/nowhere/2.npy", with))
 end)
@@ -325,12 +340,22 @@ expect("gpureduce: rank 0: " .. path .. ": 41 bytes are not a whole number of f3
 end)
 if first then os.remove(path) end
 
--- Where one rank has no room for its numbers, or for what a call makes of its operands, none gets any.
+-- Where one rank has no room for its numbers, for what a call makes of its operands, or for the results, none gets any.
 collectgarbage()
 gr.safe { bytes = last and 600000 or nil }
+local function none_has_room(calls)
+  for _, call in ipairs(calls) do
+    expect(("gpureduce: rank %d: out of memory: arrays of 585.9 KiB at most, as gr.safe says: "):format(comm.size - 1),
+      function()
+        local _, said = pcall(call)
+        error(tostring(said):match "^.- says: " or said, 0)
+      end)
+    collectgarbage()
+  end
+end
 local big, twice = gr.ones(100000), gr.fuse "x * 2"
 local mask = gr.ones(100000, "u8")
-for _, call in ipairs {
+none_has_room {
   function() return twice { x = big }:sum(with) end,
   function() return twice { x = big }:dot(big, with) end,
   function() return twice { x = big }:histogram { bins = 3, comm = comm } end,
@@ -339,15 +364,30 @@ for _, call in ipairs {
   function() return twice { x = mask }:bincount(with) end,
   function() return twice { x = big }:scan("sum", with) end,
   function() return big:scan("sum", { mask = mask, comm = comm }) end,
+  function() return mask:scan("sum", with) end,
+  function() return total:scan(twice { x = big }, with) end,
+  function() return total:scan(big, { comm = comm, out = "f32" }) end,
   function() return big:median { mask = mask, comm = comm } end,
+  function() return twice { x = big }:median(with) end,
   function() return gr.rand(100000, { seed = 1, comm = comm }) end,
-} do
-  expect(("gpureduce: rank %d: out of memory: arrays of 585.9 KiB at most, as gr.safe says: "):format(comm.size - 1),
-    function()
-      local _, why = pcall(call)
-      error(tostring(why):match "^.- says: " or why, 0)
-    end)
-end
+  function() return gr.rand(200000, { seed = 1, comm = comm }) end,
+  function() return gr.randint(1, 6, 200000, { seed = 1, comm = comm }) end,
+}
+big, mask = nil, nil
+collectgarbage()
+local shares = {}
+for k = 1, 80000 do shares[k] = 0.5 end
+local few, weights = gr.arange(0, 9, "u8"), gr.full(10, 0.5)
+none_has_room {
+  function() return comm:bcast(first and gr.ones(100000) or nil) end,
+  function() return comm:gather(first and gr.ones(100000) or nil) end,
+  function() return comm:bcast(first and { gr.ones(10), { gr.ones(100000) } } or nil) end,
+  function() return a:quantile(shares, with) end,
+  function() return few:bincount { comm = comm, minlength = 60000, weights = weights, out = "f32" } end,
+  function() return few:histogram { comm = comm, bins = 30000, density = true } end,
+  function() return few:histogram { comm = comm, bins = 30000, weights = weights, out = "f32" } end,
+  function() return gr.histogram2d(few, few, { comm = comm, bins = { 50000, 1 }, density = true }) end,
+}
 local ok, why = pcall(require "gpureduce.mpi".world)
 assert(not ok and why:find("'world' is refused: gr.safe allows no ranks", 1, true))
 comm:barrier()

@@ -39,6 +39,8 @@ typedef struct group {
 typedef struct member {
   group *of;
   int rank;
+  gr_message *expected; /* messages under way, which await takes */
+  int64_t receipts;
 } member;
 
 static _Thread_local struct {
@@ -68,7 +70,7 @@ static group *new_group(int size) {
 
 static void *new_member(group *g, int rank) {
   member *m = room(sizeof *m);
-  *m = (member){g, rank};
+  *m = (member){.of = g, .rank = rank};
   return m;
 }
 
@@ -95,6 +97,7 @@ static int gather_parts(void *handle, const void *mine, void *all, const int64_t
   const member *m = handle;
   group *g = m->of;
   char *to = all;
+  if (m->expected) fault("messages are under way");
   count(bytes[m->rank]);
   g->slots[m->rank] = (void *)(uintptr_t)mine;
   g->beliefs[m->rank] = bytes;
@@ -130,9 +133,13 @@ static void put_mail(group *g, mail *p) {
   *at = p;
 }
 
-static int exchange(void *handle, const gr_message *out, int64_t sends, const gr_message *in, int64_t receipts) {
-  const member *m = handle;
+static int post(void *handle, const gr_message *out, int64_t sends, const gr_message *in, int64_t receipts) {
+  member *m = handle;
   group *g = m->of;
+  if (m->expected) fault("messages are under way already");
+  m->expected = room((size_t)receipts * sizeof *in);
+  memcpy(m->expected, in, (size_t)receipts * sizeof *in);
+  m->receipts = receipts;
   pthread_mutex_lock(&g->lock);
   for (int64_t k = 0; k < sends; k++) {
     mail *p = room(sizeof *p + (size_t)out[k].bytes);
@@ -144,14 +151,26 @@ static int exchange(void *handle, const gr_message *out, int64_t sends, const gr
     count(p->bytes);
   }
   pthread_cond_broadcast(&g->changed);
-  for (int64_t k = 0; k < receipts; k++) {
+  pthread_mutex_unlock(&g->lock);
+  return 0;
+}
+
+static int await(void *handle) {
+  member *m = handle;
+  group *g = m->of;
+  if (!m->expected) fault("no messages are under way");
+  pthread_mutex_lock(&g->lock);
+  for (int64_t k = 0; k < m->receipts; k++) {
+    const gr_message *in = &m->expected[k];
     mail *p;
-    while (!(p = take_mail(g, in[k].peer, m->rank))) pthread_cond_wait(&g->changed, &g->lock);
-    if (p->bytes != in[k].bytes) fault("a message is not as long as expected");
-    memcpy(in[k].data, p->data, (size_t)p->bytes);
+    while (!(p = take_mail(g, in->peer, m->rank))) pthread_cond_wait(&g->changed, &g->lock);
+    if (p->bytes != in->bytes) fault("a message is not as long as expected");
+    memcpy(in->data, p->data, (size_t)p->bytes);
     free(p);
   }
   pthread_mutex_unlock(&g->lock);
+  free(m->expected);
+  m->expected = NULL;
   return 0;
 }
 
@@ -272,7 +291,8 @@ static int l_world(lua_State *L) {
   static const gr_comm_table table = {.version = GR_COMM_VERSION,
                                       .gather = gather,
                                       .gather_parts = gather_parts,
-                                      .exchange = exchange,
+                                      .post = post,
+                                      .await = await,
                                       .add = add,
                                       .broadcast = broadcast,
                                       .barrier = barrier,

@@ -262,9 +262,11 @@ gr_status gr_cpu_do_exact(gr_queue *q, const gr_exact_job *job, gr_exact *sums) 
 }
 
 /* Also called for arrays of devices, on elements that the host has (then the queue's error is not ours). */
-gr_status gr_cpu_do_states(gr_queue *q, const gr_reduce_job *jobs, int count, gr_acc *states) {
+gr_status gr_cpu_do_states(gr_queue *q, const gr_reduce_job *jobs, int count, gr_acc *states, const gr_brought *b,
+                           int brought) {
   gr_status status = GR_OK;
   if (!q->backend->separate && q->error[0]) return GR_BAD;
+  for (int k = 0; k < brought; k++) memcpy(b[k].host, b[k].device, b[k].bytes);
   const gr_rounding before = gr_rounding_enter();
   for (int k = 0; k < count && status == GR_OK; states += jobs[k++].count) {
     atomic_int stopped;

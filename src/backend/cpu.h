@@ -37,7 +37,8 @@ gr_status gr_cpu_do_whole(gr_queue *, const gr_whole_job *);
 gr_status gr_cpu_do_order(gr_queue *, const gr_order_job *);
 gr_status gr_cpu_do_edges(gr_queue *, const gr_edges_job *);
 gr_status gr_cpu_do_ladder(gr_queue *, const gr_ladder_job *);
-gr_status gr_cpu_do_states(gr_queue *, const gr_reduce_job *jobs, int count, gr_acc *states);
+gr_status gr_cpu_do_states(gr_queue *, const gr_reduce_job *jobs, int count, gr_acc *states, const gr_brought *,
+                           int brought);
 gr_status gr_cpu_do_scan_total(gr_queue *, const gr_scan_job *, int64_t from, int64_t n, gr_acc *total);
 gr_status gr_cpu_do_scan_part(gr_queue *, const gr_scan_part *);
 gr_status gr_cpu_do_exact(gr_queue *, const gr_exact_job *, gr_exact *sums);

@@ -300,11 +300,14 @@ static gr_status pretend_digest(gr_queue *q, const gr_digest_job *job, uint64_t 
   return gr_cpu_do_digest(q, job, result);
 }
 
-static gr_status pretend_states(gr_queue *q, const gr_reduce_job *jobs, int count, gr_acc *states) {
+static gr_status pretend_states(gr_queue *q, const gr_reduce_job *jobs, int count, gr_acc *states, const gr_brought *b,
+                                int brought) {
   if (pretend_before(q) != GR_OK) return GR_DEVICE;
   q->stats.syncs++;
+  q->stats.copies += (uint64_t)brought;
+  for (int k = 0; k < brought; k++) q->stats.bytes_down += b[k].bytes;
   if (memory.lose_at > 0 && --memory.lose_at == 0) q->lost = 1;
-  return usable(q) == GR_OK ? gr_cpu_do_states(q, jobs, count, states) : GR_DEVICE;
+  return usable(q) == GR_OK ? gr_cpu_do_states(q, jobs, count, states, b, brought) : GR_DEVICE;
 }
 
 /* States of an operator as a device that compiles has them; their results are made by the host. */

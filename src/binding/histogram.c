@@ -193,7 +193,7 @@ static int push_each(lua_State *L, gr_context *c, gr_reduced of, gr_shape s, gr_
   GR_TRY(L, c, 2, gr_histogram_each(c, s, a, b, counts, tails, edges));
   if (single) {
     lua_pushvalue(L, at);
-    gr_l_round_top(L, c, 2);
+    gr_l_round_top(L, c, NULL, 2);
     lua_replace(L, at);
     counts = gr_l_test_array(L, at);
   }
@@ -267,13 +267,13 @@ static int l_histogram(lua_State *L) {
   push_histogram(L, at + 2, at + 3, at + 1);
   if (density) {
     gr_array *out = gr_l_push_array(L);
-    GR_TRY(L, c, 2, gr_density(c, bars, edges, out));
-    if (single) gr_l_round_top(L, c, 2);
+    GR_TRY_AFTER(L, c, comm, 2, gr_density(c, bars, edges, out));
+    if (single) gr_l_round_top(L, c, comm, 2);
     lua_setfield(L, -2, "density");
   }
   if (single && bars->dtype == GR_F64) {
     lua_pushvalue(L, at + 2);
-    gr_l_round_top(L, c, 2);
+    gr_l_round_top(L, c, comm, 2);
     lua_setfield(L, -2, part_names[0]);
   }
   lua_getfield(L, LUA_REGISTRYINDEX, GR_OWN(histogram));
@@ -345,6 +345,7 @@ static int l_bincount(lua_State *L) {
   if (room && room->n > least && room->n <= MAX_BINS) least = room->n;
   gr_binning b = {.modulo = 2, .weights = weights};
   gr_array *counts = gr_l_push_array(L);
+  const int at = lua_gettop(L);
   if (comm) {
     GR_TRY_BEFORE(L, c, comm, 2, of.e, weights.e, eval_both(c, &of, &b.weights));
     GR_TRY_RANKS(L, c, comm, 1, count_each(L, c, of, least, &b, counts));
@@ -354,8 +355,8 @@ static int l_bincount(lua_State *L) {
   gr_l_drop_elements(L, weights);
   gr_l_drop_elements(L, p.missing.mask);
   if (!into && !single) return gr_l_reserve(L, c, (size_t)(b.bins * 8)), 1; /* only now is it known how many */
-  if (!into) into = gr_l_new_beside(L, c, counts, GR_F32, b.bins);          /* a may be released by now */
-  GR_TRY(L, c, 2, single ? gr_l_round_into(c, counts, into) : gr_copy(c, counts, into));
+  if (!into) return lua_settop(L, at), gr_l_round_top(L, c, comm, 2), 1;
+  GR_TRY_AFTER(L, c, comm, 2, single ? gr_l_round_into(c, counts, into) : gr_copy(c, counts, into));
   gr_l_release(L, counts);
   return 1;
 }

@@ -267,13 +267,13 @@ static int l_histogram2d(lua_State *L) {
   if (density) {
     gr_l_reserve(L, c, (size_t)(nx * ny) * 8);
     gr_array *out = gr_l_push_array(L);
-    GR_TRY(L, c, OPTIONS, gr_density2d(c, parts[COUNTS], (const gr_array *const *)edges, out));
-    if (single) gr_l_round_top(L, c, OPTIONS);
+    GR_TRY_AFTER(L, c, comm, OPTIONS, gr_density2d(c, parts[COUNTS], (const gr_array *const *)edges, out));
+    if (single) gr_l_round_top(L, c, comm, OPTIONS);
     lua_setfield(L, -2, "density");
   }
   if (single && sums == GR_F64) {
     lua_pushvalue(L, first + places[COUNTS]);
-    gr_l_round_top(L, c, OPTIONS);
+    gr_l_round_top(L, c, comm, OPTIONS);
     lua_setfield(L, -2, part_names[COUNTS]);
   }
   lua_getfield(L, LUA_REGISTRYINDEX, GR_OWN(histogram2d));

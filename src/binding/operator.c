@@ -183,15 +183,17 @@ static gr_dtype dtype_of(const call *q, int k) { return q->single[k] ? GR_F32 : 
 
 /* Where results are computed that go to out[k] rounded: an array of f64 on the stack; else out[k] itself. Rounding lets
    go of those arrays. */
-static void push_wide(lua_State *L, gr_context *c, const call *q, gr_array *const *out, gr_array **wide) {
+static void push_wide(lua_State *L, gr_context *c, gr_comm *comm, const call *q, gr_array *const *out,
+                      gr_array **wide) {
   for (int k = 0; k < q->results; k++)
-    wide[k] = q->single[k] ? gr_l_new_beside(L, c, q->of.a, GR_F64, out[k]->n) : out[k];
+    wide[k] = q->single[k] ? gr_l_new_part(L, c, comm, q->of.a, GR_F64, out[k]->n) : out[k];
 }
 
-static void round_wide(lua_State *L, gr_context *c, const call *q, gr_array *const *out, gr_array **wide) {
+static void round_wide(lua_State *L, gr_context *c, gr_comm *comm, const call *q, gr_array *const *out,
+                       gr_array **wide) {
   for (int k = 0; k < q->results; k++) {
     if (!q->single[k]) continue;
-    GR_TRY(L, c, q->options, gr_l_round_into(c, wide[k], out[k]));
+    GR_TRY_AFTER(L, c, comm, q->options, gr_l_round_into(c, wide[k], out[k]));
     gr_l_release(L, wide[k]);
   }
 }
@@ -254,9 +256,9 @@ static int push_arrays(lua_State *L, gr_context *c, call *q) {
     if (!out[k]) out[k] = gr_l_new_beside(L, c, q->of.a, dtype_of(q, k), n);
   for (int k = 0; k < q->results && q->keepdims; k++) gr_l_keep_dimensions(out[k], q->shape.axis);
   const int top = lua_gettop(L);
-  push_wide(L, c, q, out, wide);
+  push_wide(L, c, NULL, q, out, wide);
   GR_TRY_WITH(L, c, q->first, q->of.e, NULL, run_each(L, c, q, wide));
-  round_wide(L, c, q, out, wide);
+  round_wide(L, c, NULL, q, out, wide);
   lua_settop(L, top);
   return q->results;
 }
@@ -315,14 +317,19 @@ static void push_ranked_columns(lua_State *L, gr_context *c, gr_comm *comm, call
   GR_TRY_RANKS(L, c, comm, q->first, gr_custom_ranks_each(c, q->u, q->shape, &q->missing, &q->of, wide));
   for (int k = 0; k < q->results; k++) {
     out[k] = wide[k];
-    if (q->single[k]) out[k] = gr_l_new_beside(L, c, wide[k], GR_F32, wide[k]->n);
-    else lua_pushvalue(L, first + k);
+    if (q->single[k]) {
+      gr_l_reserve(L, c, (size_t)wide[k]->n * 4);
+      out[k] = gr_l_push_array(L);
+      GR_TRY_AFTER(L, c, comm, q->options, gr_array_make_beside(c, wide[k], out[k], GR_F32, wide[k]->n));
+    } else {
+      lua_pushvalue(L, first + k);
+    }
     if (q->keepdims) gr_l_keep_dimensions(out[k], q->transposed ? 3 - q->shape.axis : q->shape.axis);
   }
-  round_wide(L, c, q, out, wide);
+  round_wide(L, c, comm, q, out, wide);
 }
 
-/* Of what lies over ranks. What is folded in order goes by the tree of a scan, of which ranks exchange no nodes. */
+/* Of what lies over ranks. */
 static int push_ranks(lua_State *L, gr_context *c, gr_comm *comm, call *q) {
   uint64_t words[MOST];
   gr_queue *where = q->of.a->storage->queue;
@@ -332,7 +339,6 @@ static int push_ranks(lua_State *L, gr_context *c, gr_comm *comm, call *q) {
                       : gr_l_has_option(L, q->options, "into") ? "into"
                                                                : NULL;
   if (other) gr_l_refuse_with_comm(L, q->options, other);
-  if (q->u->ordered) gr_l_argerror(L, q->options, "option 'comm': is not served by operators with commutative = false");
   if (q->shape.rows) {
     push_ranked_columns(L, c, comm, q);
   } else {
@@ -385,30 +391,41 @@ static gr_status scan(gr_context *c, const call *q, gr_array *const *out, int ex
 }
 
 int gr_l_operator_scan(lua_State *L, gr_custom *u, int first, int options) {
-  static const char *const names[] = {"into", "exclusive", "reverse", "rows", "axis", "out", "skipnan", "mask", NULL};
+  static const char *const names[] = {"into", "exclusive", "reverse", "rows", "axis",
+                                      "out",  "skipnan",   "mask",    "comm", NULL};
   gr_context *c = gr_l_context(L);
   gr_array *out[MOST] = {NULL}, *wide[MOST];
   call q = {.u = u, .first = first, .options = options, .shape = {.axis = 2}};
+  gr_comm *comm = NULL;
   int exclusive = 0, reverse = 0;
   luaL_checkstack(L, MOST + 40, "too many results");
-  q.of.a = gr_l_check_elements(L, first);
+  /* Over ranks elements are stored where all hear of it, should there be no room. */
+  q.of = gr_l_has_option(L, options, "comm") ? gr_l_check_reduced(L, first)
+                                             : (gr_reduced){NULL, gr_l_check_elements(L, first)};
   if (gr_l_options(L, options, names)) {
     exclusive = gr_l_option_flag(L, options, "exclusive");
     reverse = gr_l_option_flag(L, options, "reverse");
     q.shape = gr_l_option_shape(L, options, q.of.a);
     if (!q.shape.rows) gr_l_refuse_without_rows(L, options, q.of.a);
-    q.missing = gr_l_option_missing(L, options, q.of.a);
+    comm = gr_l_option_comm(L, options);
+    if (comm && q.shape.rows) gr_l_refuse_with_comm(L, options, "rows' or 'axis");
+    q.missing = (comm ? gr_l_option_missing_part : gr_l_option_missing)(L, options, q.of.a);
   }
   find_results(L, &q);
   refuse_into_of_many(L, options, q.results);
+  const int64_t rows = q.of.a->rows;
   out[0] = gr_l_option_into(L, options, dtype_of(&q, 0), q.of.a->n, q.of.a);
   if (out[0]) gr_l_check_mask_apart(L, options, &q.missing, out[0]);
   for (int k = 0; k < q.results; k++)
-    if (!out[k]) out[k] = gr_l_new_like(L, c, q.of.a, dtype_of(&q, k));
+    if (!out[k]) out[k] = gr_l_new_part(L, c, comm, q.of.a, dtype_of(&q, k), q.of.a->n), out[k]->rows = rows;
   const int top = lua_gettop(L);
-  push_wide(L, c, &q, out, wide);
-  GR_TRY(L, c, first, scan(c, &q, wide, exclusive, reverse));
-  round_wide(L, c, &q, out, wide);
+  push_wide(L, c, comm, &q, out, wide);
+  if (q.of.e) GR_TRY_BEFORE(L, c, comm, first, q.of.e, NULL, gr_reduced_eval(c, &q.of));
+  if (comm)
+    GR_TRY_RANKS(L, c, comm, first, gr_custom_ranks_scan_present(c, u, q.of.a, &q.missing, wide, exclusive, reverse));
+  else GR_TRY(L, c, first, scan(c, &q, wide, exclusive, reverse));
+  round_wide(L, c, comm, &q, out, wide);
+  gr_l_drop_elements(L, q.of);
   lua_settop(L, top);
   gr_l_drop_elements(L, q.missing.mask);
   return q.results;

@@ -33,7 +33,7 @@ static int l_random(lua_State *L) {
   gr_draw d = check_draw(L, options, &named);
   gr_comm *comm = gr_l_option_comm(L, options);
   gr_array *a = gr_l_option_into(L, options, t, n, NULL);
-  if (!a) a = gr_l_new_array(L, c, t, n);
+  if (!a) a = gr_l_new_part(L, c, comm, NULL, t, n);
   if (!named) d = gr_random_take(c);
   GR_TRY_RANKS(L, c, comm, 1, gr_random(c, a, d, (int)gr_l_number(L)));
   return 1;
@@ -71,7 +71,7 @@ static int l_randint(lua_State *L) {
   gr_draw d = check_draw(L, options, &named);
   gr_comm *comm = gr_l_option_comm(L, options);
   gr_array *a = gr_l_option_into(L, options, t, n, NULL);
-  if (!a) a = gr_l_new_array(L, c, t, n);
+  if (!a) a = gr_l_new_part(L, c, comm, NULL, t, n);
   if (!named) d = gr_random_take(c);
   GR_TRY_RANKS(L, c, comm, 1, gr_random_whole(c, a, d, low, (uint64_t)high - (uint64_t)low + 1));
   return 1;

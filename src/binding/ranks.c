@@ -9,7 +9,6 @@
 #include "src/binding/options.h"
 #include "src/binding/packed.h"
 #include "src/binding/parts.h"
-#include "src/core/ranks/meet.h"
 #include "src/core/ranks/nodes.h"
 
 static void let_go(gr_comm *comm) {
@@ -101,6 +100,35 @@ int gr_l_stay_away(lua_State *L, gr_context *c, gr_comm *comm, int arg, gr_statu
   return gr_l_raise_alike(L, c, status); /* for the compiler: it has failed */
 }
 
+gr_array *gr_l_new_part(lua_State *L, gr_context *c, gr_comm *comm, const gr_array *beside, gr_dtype t, int64_t n) {
+  if (!comm) return beside ? gr_l_new_beside(L, c, beside, t, n) : gr_l_new_array(L, c, t, n);
+  gr_array *a = gr_l_push_array(L);
+  if (n <= PTRDIFF_MAX / 16) gr_l_reserve(L, c, (size_t)(n * gr_size(t)));
+  GR_TRY_BEFORE(L, c, comm, 1, NULL, NULL,
+                beside ? gr_array_make_beside(c, beside, a, t, n) : gr_array_make(c, a, t, n));
+  return a;
+}
+
+/* Before ranks meet: pushes f with the upvalues of the function at work, for push_alike. */
+static int push_maker(lua_State *L, lua_CFunction f) {
+  for (int k = 1; k <= 3; k++) lua_pushvalue(L, lua_upvalueindex(k));
+  lua_pushcclosure(L, f, 3);
+  return lua_gettop(L);
+}
+
+/* Pushes the value that the function at `maker` makes of `with`. Where it raises on one rank, all raise. */
+static void push_alike(lua_State *L, gr_context *c, gr_comm *comm, int maker, void *with) {
+  static const char own[] = "gpureduce: ";
+  gr_status status = GR_OK;
+  lua_pushvalue(L, maker);
+  lua_pushlightuserdata(L, with);
+  if (lua_pcall(L, 1, 1, 0) != 0) {
+    const char *why = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "an error that is no text";
+    status = gr_fail(c, GR_NO_MEMORY, "%s", why + (strncmp(why, own, sizeof own - 1) ? 0 : sizeof own - 1));
+  }
+  GR_TRY_RANKS(L, c, comm, 1, gr_ranks_agree(c, status));
+}
+
 /* ---- methods ---- */
 
 /* comm:barrier(): returns when all ranks have called it. */
@@ -170,6 +198,31 @@ static gr_status gather(gr_context *c, const char *packed, size_t bytes, gr_stat
   return gr_ranks_moved(c, comm->table->gather_parts(comm->handle, packed, to + head, comm->lengths));
 }
 
+/* What has come: the bytes of each rank's value, or of the root's. */
+typedef struct arrived {
+  const char *bytes;
+  const int64_t *starts; /* count + 1 */
+  int count;
+} arrived;
+
+/* A list of all values. */
+static int push_values(lua_State *L) {
+  const arrived *a = lua_touserdata(L, 1);
+  lua_createtable(L, a->count, 0);
+  for (int r = 0; r < a->count; r++) {
+    gr_l_unpack(L, a->bytes + a->starts[r], (size_t)(a->starts[r + 1] - a->starts[r]));
+    gr_rawseti(L, -2, r + 1);
+  }
+  return 1;
+}
+
+static int push_value(lua_State *L) {
+  const arrived *a = lua_touserdata(L, 1);
+  if (a->bytes) gr_l_unpack(L, a->bytes, (size_t)*a->starts);
+  else lua_pushnil(L);
+  return 1;
+}
+
 /* comm:bcast(value, root): the value of the rank root, 0 if it is not given, on all ranks. */
 static int l_bcast(lua_State *L) {
   gr_context *c = gr_l_context(L);
@@ -181,11 +234,14 @@ static int l_bcast(lua_State *L) {
     gr_l_argerror(L, 3, "rank 0 to %d expected, got %lld", comm->size - 1, (long long)root);
   lua_settop(L, 3);
   gr_array *room = gr_l_push_array(L);
+  const int maker = push_maker(L, push_value);
   const char *packed = comm->rank == (int)root ? gr_l_pack(L, 2, &bytes, text) : "";
   const gr_status mine = unpacked(c, packed, text);
   GR_TRY_RANKS(L, c, comm, 2, broadcast(c, packed, &bytes, (int)root, mine, room, &all));
+  const int64_t length = (int64_t)bytes;
+  arrived a = {comm->rank == (int)root ? NULL : all, &length, 1};
+  push_alike(L, c, comm, maker, &a);
   if (comm->rank == (int)root) lua_pushvalue(L, 2);
-  else gr_l_unpack(L, all, bytes);
   return 1;
 }
 
@@ -198,15 +254,12 @@ static int l_gather(lua_State *L) {
   size_t bytes = 0;
   lua_settop(L, 2);
   gr_array *room = gr_l_push_array(L);
+  const int maker = push_maker(L, push_values);
   const char *packed = gr_l_pack(L, 2, &bytes, text);
   const gr_status mine = unpacked(c, packed, text);
   GR_TRY_RANKS(L, c, comm, 2, gather(c, packed, bytes, mine, room, &starts));
-  const char *all = (const char *)(starts + comm->size + 1);
-  lua_createtable(L, comm->size, 0);
-  for (int r = 0; r < comm->size; r++) {
-    gr_l_unpack(L, all + starts[r], (size_t)(starts[r + 1] - starts[r]));
-    gr_rawseti(L, -2, r + 1);
-  }
+  arrived a = {(const char *)(starts + comm->size + 1), starts, comm->size};
+  push_alike(L, c, comm, maker, &a);
   return 1;
 }
 

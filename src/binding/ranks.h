@@ -7,6 +7,7 @@
 #include "src/binding/results.h"
 #include "src/core/missing.h"
 #include "src/core/ops.h"
+#include "src/core/ranks/meet.h"
 
 /* The communicator in option 'comm' of the table at arg, left on the stack; NULL if there is none. */
 gr_comm *gr_l_option_comm(lua_State *L, int arg);
@@ -46,6 +47,24 @@ int gr_l_stay_away(lua_State *L, gr_context *, gr_comm *, int arg, gr_status);
     if (status_ != GR_OK && (ranks)) gr_l_stay_away(L, c_, ranks, arg, status_);                   \
     if (status_ != GR_OK) gr_l_raise(L, c_, status_, arg);                                         \
   } while (0)
+
+/* What each rank does by itself after ranks have met in a call: where it fails on one, all hear of it. */
+#define GR_TRY_AFTER(L, c, ranks, arg, call)                              \
+  do {                                                                    \
+    if (!(ranks)) {                                                       \
+      GR_TRY(L, c, arg, call);                                            \
+    } else {                                                              \
+      gr_context *after_ = (c);                                           \
+      const gr_status mine_ = GR_CALL(L, after_, call);                   \
+      GR_TRY_RANKS(L, after_, ranks, arg, gr_ranks_agree(after_, mine_)); \
+    }                                                                     \
+  } while (0)
+
+/*
+** A new array before ranks meet (comm NULL: of one process), on the device of `beside` or (NULL) the present one. Where
+** a rank has no room for its own, all hear of it.
+*/
+gr_array *gr_l_new_part(lua_State *L, gr_context *, gr_comm *, const gr_array *beside, gr_dtype, int64_t n);
 
 /*
 ** Pushes a reduction over comm's ranks, of which the arrays are this one's parts; of positions the rank that has them,

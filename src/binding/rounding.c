@@ -1,5 +1,6 @@
 #include "src/binding/rounding.h"
 #include "src/binding/keeper.h"
+#include "src/binding/ranks.h"
 #include "src/binding/results.h"
 #include "src/core/map.h"
 
@@ -25,9 +26,18 @@ gr_status gr_l_round_into(gr_context *c, const gr_array *wide, gr_array *out) {
   return gr_map_arrays(c, &call, out);
 }
 
-void gr_l_round_top(lua_State *L, gr_context *c, int arg) {
-  gr_array *wide = gr_l_test_array(L, -1), *out = gr_l_new_like(L, c, wide, GR_F32);
-  GR_TRY(L, c, arg, gr_l_round_into(c, wide, out));
+gr_status gr_l_round_new(gr_context *c, const gr_array *wide, gr_array *out) {
+  gr_array_release(out); /* of a first try */
+  const gr_status status = gr_array_make_beside(c, wide, out, GR_F32, wide->n);
+  if (status != GR_OK) return status;
+  out->rows = wide->rows;
+  return gr_l_round_into(c, wide, out);
+}
+
+void gr_l_round_top(lua_State *L, gr_context *c, gr_comm *comm, int arg) {
+  gr_array *wide = gr_l_test_array(L, -1), *out = gr_l_push_array(L);
+  gr_l_reserve(L, c, (size_t)wide->n * 4);
+  GR_TRY_AFTER(L, c, comm, arg, gr_l_round_new(c, wide, out));
   gr_l_release(L, wide);
   lua_replace(L, -2);
 }

@@ -75,7 +75,8 @@ static int l_scan(lua_State *L) {
   } else if (given & INTO) out = gr_l_option_into(L, at, t, a->n, a);
   gr_l_check_timed_into(L, at, &k, a, out);
   if (out && given & MISSING) gr_l_check_mask_apart(L, at, &p.missing, out);
-  if (!out) out = gr_l_new_like(L, c, a, t);
+  const int64_t rows = a->rows;
+  if (!out) out = gr_l_new_part(L, c, comm, a, t, a->n), out->rows = rows;
   if (comm && gr_may_miss(&p.missing)) {
     gr_array *filled = gr_l_push_array(L);
     GR_TRY_BEFORE(L, c, comm, 1, of.e, NULL, gr_partial_filled(c, op, &p, filled));

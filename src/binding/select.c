@@ -72,7 +72,7 @@ static int push_each(lua_State *L, gr_context *c, const asked *x, const double *
     gr_l_argerror(L, x->options, "option 'keepdims': takes no 'into', which has a shape of its own");
   if (out) gr_l_check_mask_apart(L, x->options, &x->sample.missing, out);
   if (!out) {
-    out = gr_l_new_beside(L, c, a, t, n);
+    out = gr_l_new_part(L, c, x->comm, a, t, n);
     if (x->keepdims) gr_l_keep_dimensions(out, x->shape.axis);
     else if (matrix) out->rows = count;
   }
@@ -92,8 +92,11 @@ static int l_quantile(lua_State *L) {
                                       "mask", "method", "weights", "comm",     NULL};
   static const char *const of_median[] = {"into", "rows", "axis", "keepdims", "out", "skipnan", "mask", "comm", NULL};
   gr_context *c = gr_l_context(L);
-  gr_array *a = gr_l_check_elements(L, 1);
   const int median = (int)gr_l_number(L), many = !median && lua_istable(L, 2);
+  /* Over ranks elements are stored where all hear of it, should there be no room. */
+  gr_reduced of = gr_l_has_option(L, median ? 2 : 3, "comm") ? gr_l_check_operand(L, 1, median ? 2 : 3)
+                                                             : (gr_reduced){NULL, gr_l_check_elements(L, 1)};
+  gr_array *a = of.a;
   asked x = {
       .options = median ? 2 : 3, .method = GR_MIDDLE, .shape = {.axis = 2}, .sample = {.a = a, .name = gr_l_name(L)}};
   gr_value r;
@@ -116,6 +119,7 @@ static int l_quantile(lua_State *L) {
     x.comm = gr_l_option_comm(L, x.options);
     if (x.comm && (x.shape.rows || x.sample.weights))
       gr_l_refuse_with_comm(L, x.options, x.shape.rows ? "rows' or 'axis" : "weights");
+    if (of.e) GR_TRY_BEFORE(L, c, x.comm, 1, of.e, NULL, gr_reduced_eval(c, &of));
     if (x.comm && gr_may_miss(&x.sample.missing)) { /* what is present lies over the ranks, too */
       const gr_partial p = {.a = {NULL, a}, .missing = x.sample.missing};
       x.sample.a = gr_l_push_array(L);

@@ -66,6 +66,14 @@ typedef struct gr_queue {
   char error[240];                        /* why the last call failed */
 } gr_queue;
 
+/* Bytes of a device's memory that come to the host. */
+#define GR_BROUGHT 4
+typedef struct gr_brought {
+  void *host;
+  const void *device;
+  size_t bytes;
+} gr_brought;
+
 /* A formula that was compiled for a device: nodes of the program alone, as inputs and numbers come with each call. */
 typedef struct gr_compiled_formula {
   gr_program program;
@@ -186,6 +194,7 @@ struct gr_backend {
   ** job->count vectors. custom: where the backend has it, results stay in memory of the device, and nothing waits.
   ** Of parts of vectors that lie over ranks: states of up to GR_TOGETHER jobs, one after the other, each of which has
   ** an element; totals and results of a scan. The CPU's states may have jobs of several vectors, others' of one alone.
+  ** Along with states come bytes of this memory, up to GR_BROUGHT stretches, by the same wait; count may be 0 then.
   */
   gr_status (*custom)(gr_queue *, const gr_operator_job *);
   /*
@@ -193,7 +202,8 @@ struct gr_backend {
   ** elements of their dtypes in 8 bytes each, in host memory. GR_NOT_FUSED: nothing was done.
   */
   gr_status (*operate)(gr_queue *, const gr_operator_job *, uint64_t *states);
-  gr_status (*states)(gr_queue *, const gr_reduce_job *jobs, int count, gr_acc *states);
+  gr_status (*states)(gr_queue *, const gr_reduce_job *jobs, int count, gr_acc *states, const gr_brought *,
+                      int brought);
   gr_status (*scan_total)(gr_queue *, const gr_scan_job *, int64_t from, int64_t n, gr_acc *total);
   gr_status (*scan_part)(gr_queue *, const gr_scan_part *);
   gr_status (*exact)(gr_queue *, const gr_exact_job *, gr_exact *sums);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "src/core/ranks/meet.h"
@@ -304,27 +305,83 @@ gr_status gr_load_agree(gr_context *c, const gr_load *l, gr_status mine) {
   return gr_ranks_agree(c, of_file(c, l->path, mine));
 }
 
-/* The name of the file beside the target, for the ranks that do not make it. */
-static gr_status share_name(gr_context *c, const gr_writer *w, char *name, gr_status mine) {
+/* The file beside the target as rank 0 has it, for the ranks that have not made it. */
+typedef struct beside {
+  char machine[64]; /* which runs since its last start: others have other processes under the same numbers */
+  int64_t process, fd, device, node;
+  char name[PATH_MAX]; /* empty: it has none */
+} beside;
+
+static void name_machine(char machine[64]) {
+  const int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+  const ssize_t got = fd < 0 ? 0 : read(fd, machine, 63);
+  machine[got > 0 ? got : 0] = 0;
+  if (fd >= 0) close(fd);
+}
+
+/* Where rank 0 has it. */
+static gr_status find_beside(gr_context *c, const gr_writer *w, beside *b) {
+  struct stat st;
+  const int folder = (int)(w->name - w->path);
+  if (w->folder < 0) return gr_fail(c, GR_BAD, "only a file can be written by ranks, not a pipe or a device");
+  if (w->temporary[0] && snprintf(b->name, sizeof b->name, "%.*s%s", folder, w->path, w->temporary) >= PATH_MAX)
+    return gr_fail(c, GR_BAD, "%s: the path is too long", w->path);
+  if (fstat(w->fd, &st) != 0) return in_words(c, w->path, GR_SYSTEM);
+  name_machine(b->machine);
+  b->process = getpid();
+  b->fd = w->fd;
+  b->device = (int64_t)st.st_dev;
+  b->node = (int64_t)st.st_ino;
+  return GR_OK;
+}
+
+/* The file without a name, by the process that has it open; -1: it cannot be reached from here. */
+static int open_unnamed(const beside *b) {
+  char here[64], place[GR_WRITER_PLACE];
+  struct stat st;
+  name_machine(here);
+  if (!here[0] || strcmp(here, b->machine) != 0) return -1;
+  gr_writer_place((pid_t)b->process, (int)b->fd, place);
+  const int fd = open(place, O_WRONLY | O_CLOEXEC);
+  if (fd < 0 || (fstat(fd, &st) == 0 && (int64_t)st.st_dev == b->device && (int64_t)st.st_ino == b->node)) return fd;
+  close(fd); /* numbers of processes are those of another container */
+  return -1;
+}
+
+static gr_status share(gr_context *c, beside *b, gr_status mine) {
   const gr_comm *comm = c->comm;
-  if (comm->rank == 0 && mine == GR_OK) {
-    const int folder = (int)(w->name - w->path);
-    if (w->folder < 0) mine = gr_fail(c, GR_BAD, "only a file can be written by ranks, not a pipe or a device");
-    else if (snprintf(name, PATH_MAX, "%.*s%s", folder, w->path, w->temporary) >= PATH_MAX)
-      mine = gr_fail(c, GR_BAD, "%s: the path is too long", w->path);
+  const gr_status status = gr_ranks_agree(c, mine);
+  if (status != GR_OK) return status;
+  return gr_ranks_moved(c, comm->table->broadcast(comm->handle, b, sizeof *b, 0));
+}
+
+/* All open the file beside the target. It gets a name only where one of them cannot reach it without. */
+static gr_status open_beside(gr_context *c, gr_writer *w, gr_status mine) {
+  const gr_comm *comm = c->comm;
+  beside b = {.fd = -1};
+  int64_t reached = 1;
+  if (comm->rank != 0) *w = (gr_writer){.context = c, .since = gr_stop_note(&c->stop), .fd = -1, .folder = -1};
+  else if (mine == GR_OK) mine = find_beside(c, w, &b);
+  gr_status status = share(c, &b, mine);
+  if (status != GR_OK) return status;
+  if (!b.name[0]) {
+    if (comm->rank != 0) w->fd = open_unnamed(&b);
+    status = gr_ranks_agree_on(c, w->fd >= 0, GR_OK);
+    for (int r = 0; r < comm->size && status == GR_OK; r++) reached &= comm->cards[r].n;
+    if (status != GR_OK || reached) return status;
+    if (comm->rank == 0) {
+      mine = gr_writer_name(w) ? GR_OK : in_words(c, w->path, gr_writer_failed(c));
+      if (mine == GR_OK) mine = find_beside(c, w, &b);
+    }
+    status = share(c, &b, mine);
   }
-  gr_status status = gr_ranks_agree(c, mine);
-  if (status == GR_OK) status = gr_ranks_moved(c, comm->table->broadcast(comm->handle, name, PATH_MAX, 0));
-  name[PATH_MAX - 1] = 0;
+  if (status == GR_OK && w->fd < 0) w->fd = open(b.name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
   return status;
 }
 
-/* This rank's elements where they belong. Rank 0 has the file open; who else opens it brings it to the disk. */
-static gr_status put_part(gr_context *c, gr_writer *w, const char *name, const gr_array *a, const gr_vec *v,
-                          int64_t offset) {
+/* This rank's elements where they belong. Rank 0 ends its file later; who else has it open brings it to the disk. */
+static gr_status put_part(gr_context *c, gr_writer *w, const gr_array *a, const gr_vec *v, int64_t offset) {
   const int mine = c->comm->rank != 0;
-  if (mine) *w = (gr_writer){.context = c, .since = gr_stop_note(&c->stop), .folder = -1};
-  if (mine) w->fd = open(name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
   if (w->fd < 0) return GR_SYSTEM;
   int ok = lseek(w->fd, (off_t)offset, SEEK_SET) >= 0 && put_elements(w, a, v);
   if (mine) {
@@ -338,7 +395,7 @@ static gr_status put_part(gr_context *c, gr_writer *w, const char *name, const g
 }
 
 gr_status gr_file_save_ranks(gr_context *c, const char *path, const gr_array *a, int npy) {
-  char header[4096], name[PATH_MAX] = "", text[GR_CARD_TEXT];
+  char header[4096], text[GR_CARD_TEXT];
   const size_t length = strlen(path), most = 120; /* two texts fit into one error */
   size_t header_bytes = 0;
   gr_writer w = {.fd = -1, .folder = -1};
@@ -361,11 +418,12 @@ gr_status gr_file_save_ranks(gr_context *c, const char *path, const gr_array *a,
     opened = gr_writer_open(c, &w, path);
     if (!opened || !gr_writer_put(&w, header, header_bytes)) status = in_words(c, path, gr_writer_failed(c));
   }
-  status = share_name(c, &w, name, status);
+  status = open_beside(c, &w, status);
   if (status == GR_OK) {
-    status = put_part(c, &w, name, a, &v, (int64_t)header_bytes + gr_ranks_before(c) * size);
+    status = put_part(c, &w, a, &v, (int64_t)header_bytes + gr_ranks_before(c) * size);
     status = gr_ranks_agree(c, in_words(c, path, status));
   }
+  if (c->comm->rank != 0 && w.fd >= 0) close(w.fd); /* of a file that others could not open */
   /* All have written, or one has not; rank 0 gives the file its name, or removes it. */
   const int keep = status == GR_OK;
   if (opened && !gr_writer_end(&w, keep) && keep) status = in_words(c, path, gr_writer_failed(c));

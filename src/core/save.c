@@ -1,5 +1,5 @@
 #ifndef _GNU_SOURCE
-#define _GNU_SOURCE 1 /* O_PATH */
+#define _GNU_SOURCE 1 /* O_PATH, O_TMPFILE */
 #endif
 #include "src/core/save.h"
 
@@ -108,17 +108,53 @@ static int open_folder(gr_writer *w) {
   return w->folder >= 0;
 }
 
-/* A new file in the folder, under a name that nobody can have foreseen. */
-static int open_temporary(gr_writer *w) {
+/* A name in the folder that nobody can have foreseen, for which `take` is tried until none has it. */
+static int take_name(gr_writer *w, int (*take)(gr_writer *)) {
   for (int tries = 0; tries < 100; tries++) {
     uint64_t chance;
-    if (getrandom(&chance, sizeof chance, 0) != (ssize_t)sizeof chance) return 0;
+    if (getrandom(&chance, sizeof chance, 0) != (ssize_t)sizeof chance) break;
     snprintf(w->temporary, sizeof w->temporary, ".gpureduce-%016llx.tmp", (unsigned long long)chance);
-    w->fd = openat(w->folder, w->temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, w->old ? 0600 : 0666);
-    if (w->fd >= 0 || errno != EEXIST) return w->fd >= 0;
+    if (take(w)) return 1;
+    if (errno != EEXIST) break;
   }
+  w->temporary[0] = 0;
   return 0;
 }
+
+static mode_t mode_of_new(const gr_writer *w) { return w->old ? 0600 : 0666; }
+
+static int create(gr_writer *w) {
+  w->fd = openat(w->folder, w->temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode_of_new(w));
+  return w->fd >= 0;
+}
+
+void gr_writer_place(pid_t process, int fd, char place[GR_WRITER_PLACE]) {
+  snprintf(place, GR_WRITER_PLACE, "/proc/%ld/fd/%d", (long)process, fd);
+}
+
+/* Without privileges a name comes to such a file by way of /proc, so that is looked at before anything is written. */
+static int create_unnamed(gr_writer *w) {
+#ifdef O_TMPFILE
+  struct stat own, seen;
+  char place[GR_WRITER_PLACE];
+  w->fd = openat(w->folder, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, mode_of_new(w));
+  if (w->fd < 0) return 0;
+  gr_writer_place(getpid(), w->fd, place);
+  if (fstat(w->fd, &own) == 0 && stat(place, &seen) == 0 && own.st_ino == seen.st_ino && own.st_dev == seen.st_dev)
+    return 1;
+  close(w->fd);
+  w->fd = -1;
+#endif
+  return 0;
+}
+
+static int link_unnamed(gr_writer *w) {
+  char place[GR_WRITER_PLACE];
+  gr_writer_place(getpid(), w->fd, place);
+  return linkat(AT_FDCWD, place, w->folder, w->temporary, AT_SYMLINK_FOLLOW) == 0;
+}
+
+int gr_writer_name(gr_writer *w) { return w->temporary[0] || take_name(w, link_unnamed); }
 
 static int open_target(gr_writer *w, const char *path) {
   struct stat st;
@@ -133,7 +169,7 @@ static int open_target(gr_writer *w, const char *path) {
     w->owner = st.st_uid;
     w->group = st.st_gid;
   }
-  return open_folder(w) && open_temporary(w);
+  return open_folder(w) && (create_unnamed(w) || take_name(w, create));
 }
 
 static void forget(gr_writer *w) {
@@ -236,7 +272,7 @@ static int close_written(gr_writer *w) {
 
 int gr_writer_end(gr_writer *w, int keep) {
   int error = errno, direct = w->folder < 0;
-  int ok = keep && (direct || ((!w->old || keep_mode(w)) && reach_disk(w->fd)));
+  int ok = keep && (direct || ((!w->old || keep_mode(w)) && reach_disk(w->fd) && gr_writer_name(w)));
   if (!keep) errno = error;
   if (ok) ok = close_written(w);
   else close_keeping_errno(w->fd);
@@ -244,7 +280,7 @@ int gr_writer_end(gr_writer *w, int keep) {
     if (ok && renameat(w->folder, w->temporary, w->folder, w->name) == 0) ok = reach_disk(w->folder);
     else {
       error = errno;
-      unlinkat(w->folder, w->temporary, 0);
+      if (w->temporary[0]) unlinkat(w->folder, w->temporary, 0);
       errno = error;
       ok = 0;
     }

@@ -1,6 +1,7 @@
 /*
 ** Files that are replaced whole: what is written goes beside the target, reaches the disk, and takes the target's name.
-** Whoever opens the name sees the old bytes or the new ones, and a writer that fails or dies leaves the old ones.
+** Whoever opens the name sees the old bytes or the new ones, and a writer that fails or dies leaves the old ones. The
+** file beside it has no name until all is written, where the system has such files: it is gone with its writers.
 */
 #ifndef GR_SAVE_H
 #define GR_SAVE_H
@@ -13,11 +14,11 @@
 typedef struct gr_writer {
   gr_context *context;
   gr_stop_since since;
-  int64_t put;       /* bytes so far */
-  int fd, folder;    /* folder: of the target, open; -1 where the target is written directly */
-  char *path, *name; /* the target, links followed, and its last part */
-  char temporary[40];
-  int old; /* there is a file to replace: the next three are its own */
+  int64_t put;        /* bytes so far */
+  int fd, folder;     /* folder: of the target, open; -1 where the target is written directly */
+  char *path, *name;  /* the target, links followed, and its last part */
+  char temporary[40]; /* beside the target; empty: the file has no name yet */
+  int old;            /* there is a file to replace: the next three are its own */
   mode_t mode;
   uid_t owner;
   gid_t group;
@@ -31,6 +32,11 @@ typedef struct gr_writer {
 */
 int gr_writer_open(gr_context *, gr_writer *, const char *path);
 int gr_writer_put(gr_writer *, const void *from, size_t bytes);
+
+/* Where other processes of this machine find a file without a name; and gives it one, for those that cannot. */
+#define GR_WRITER_PLACE 64
+void gr_writer_place(pid_t, int fd, char place[GR_WRITER_PLACE]);
+int gr_writer_name(gr_writer *);
 
 /* keep: the file takes the target's name once it is on the disk. If not, or where that fails, it is removed. */
 int gr_writer_end(gr_writer *, int keep);

@@ -32,9 +32,12 @@ typedef struct communicator {
   int broken;   /* what MPI failed with in the midst of an exchange: messages of it may still come */
   copy *copy;
   int rank, size;
-  int *counts, *places; /* of each rank, for MPI_Allgatherv */
-  gr_nccl_card *cards;  /* of each rank */
-  void *joined;         /* NCCL's communicator of the ranks' devices, which stays as MPI's does */
+  int *counts, *places;          /* of each rank, for MPI_Allgatherv */
+  MPI_Request few[8], *requests; /* of messages under way; NULL: there is none but perhaps the next */
+  gr_message alone;              /* which is received by itself, without a request; bytes 0: it is not */
+  int received, under_way;       /* how many of them are received; how many there are */
+  gr_nccl_card *cards;           /* of each rank */
+  void *joined;                  /* NCCL's communicator of the ranks' devices, which stays as MPI's does */
 } communicator;
 
 static int at_most(int64_t left) { return left < PIECE ? (int)left : PIECE; }
@@ -101,33 +104,54 @@ static void give_up(MPI_Comm comm, MPI_Request *received, int receipts, MPI_Requ
   MPI_Abort(comm, 1);
 }
 
+/* The messages under way have come to that. */
+static int settle(communicator *h, MPI_Comm comm, int code) {
+  if (code != MPI_SUCCESS)
+    give_up(comm, h->requests, h->received, h->requests + h->received, h->under_way - h->received);
+  if (h->requests != h->few) free(h->requests);
+  h->requests = NULL;
+  h->under_way = h->received = 0;
+  return h->broken = code;
+}
+
 /* All messages at once; long ones in pieces, which arrive in their order. */
-static int exchange(void *handle, const gr_message *sent, int64_t sends, const gr_message *expected, int64_t receipts) {
+static int post(void *handle, const gr_message *sent, int64_t sends, const gr_message *expected, int64_t receipts) {
   communicator *h = handle;
   int64_t most = 0;
   MPI_Comm comm;
-  int count = 0, received = 0, code = look(handle, &comm);
+  int code = look(handle, &comm);
   if (code != MPI_SUCCESS) return code;
+  if (sends == 0 && receipts == 1 && expected->bytes <= PIECE) return h->alone = *expected, code;
   for (int64_t k = 0; k < sends; k++) most += sent[k].bytes / PIECE + 1;
   for (int64_t k = 0; k < receipts; k++) most += expected[k].bytes / PIECE + 1;
   if (most == 0) return MPI_SUCCESS;
-  MPI_Request few[8], *requests = most <= 8 ? few : malloc((size_t)most * sizeof *requests);
-  if (!requests) return MPI_ERR_NO_MEM;
+  h->requests = most <= 8 ? h->few : malloc((size_t)most * sizeof *h->requests);
+  if (!h->requests) return MPI_ERR_NO_MEM;
   for (int64_t k = 0; k < receipts + sends && code == MPI_SUCCESS; k++) {
     const gr_message *p = k < receipts ? &expected[k] : &sent[k - receipts];
     char *at = p->data;
     for (int64_t left = p->bytes; left > 0 && code == MPI_SUCCESS; left -= PIECE, at += PIECE) {
-      MPI_Request *r = &requests[count++];
+      MPI_Request *r = &h->requests[h->under_way];
       code = k < receipts ? MPI_Irecv(at, at_most(left), MPI_BYTE, p->peer, 0, comm, r)
                           : MPI_Isend(at, at_most(left), MPI_BYTE, p->peer, 0, comm, r);
-      if (code != MPI_SUCCESS) count--;
-      else if (k < receipts) received++;
+      h->under_way += code == MPI_SUCCESS;
+      h->received += code == MPI_SUCCESS && k < receipts;
     }
   }
-  if (code == MPI_SUCCESS) code = MPI_Waitall(count, requests, MPI_STATUSES_IGNORE);
-  if (code != MPI_SUCCESS) give_up(comm, requests, received, requests + received, count - received);
-  if (requests != few) free(requests);
-  return h->broken = code;
+  return code == MPI_SUCCESS ? code : settle(h, comm, code);
+}
+
+static int await(void *handle) {
+  communicator *h = handle;
+  MPI_Comm comm;
+  const gr_message alone = h->alone;
+  int code = look(handle, &comm);
+  h->alone.bytes = 0;
+  if (alone.bytes && code == MPI_SUCCESS)
+    return h->broken = MPI_Recv(alone.data, (int)alone.bytes, MPI_BYTE, alone.peer, 0, comm, MPI_STATUS_IGNORE);
+  if (!h->requests) return code;
+  if (code == MPI_SUCCESS) code = MPI_Waitall(h->under_way, h->requests, MPI_STATUSES_IGNORE);
+  return settle(h, comm, code);
 }
 
 static int add(void *handle, uint64_t *values, int64_t count) {
@@ -217,7 +241,8 @@ static int split(void *handle, int colour, int key, void **part, int *rank, int 
 static const gr_comm_table by_mpi = {.version = GR_COMM_VERSION,
                                      .gather = gather,
                                      .gather_parts = gather_parts,
-                                     .exchange = exchange,
+                                     .post = post,
+                                     .await = await,
                                      .add = add,
                                      .broadcast = broadcast,
                                      .barrier = barrier,

@@ -11,9 +11,12 @@
 
 #include "src/core/ranks/comm.h"
 
-/* What a rank tells the others of its GPU and its NCCL, whose version is 0 where it has none. */
+/*
+** What a rank tells the others of its GPU and its NCCL, whose version is 0 where it has none. tries: it has an init
+** that does not wait.
+*/
 typedef struct gr_nccl_card {
-  int64_t version;
+  int32_t version, tries;
   uint8_t identity[GR_COMM_IDENTITY];
 } gr_nccl_card;
 

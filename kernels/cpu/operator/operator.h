@@ -104,5 +104,10 @@ int64_t gr_order_together(const gr_operating *, int64_t n);
 void gr_order_bundle(gr_work *, const gr_bundle *);
 void gr_order_long(gr_operating *, const gr_bundle *, gr_parallel, gr_work *);
 void gr_order_scan(gr_operating *, gr_parallel);
+/* A part of a vector that lies over ranks: the states of its tiles, or of its last element, into work->now. */
+void gr_order_part(gr_operating *, gr_parallel, gr_work *);
+static inline int gr_in_order(const gr_operator_job *job) {
+  return job->scans || job->op->ordered || job->part == GR_OPERATOR_TILES;
+}
 
 #endif

@@ -202,15 +202,15 @@ static void scan_units(gr_work *w, planes *p) {
 
 /* ---- what lies before a tile ---- */
 
-/* The state that is aside becomes that of it and its left neighbours, as far as they have the same size. */
-static void push(gr_work *w, prefix *p, stack *s) {
+/* The state that is aside, of so many units, becomes that of it and its left neighbours, if they have the same size. */
+static void push(gr_work *w, prefix *p, stack *s, int64_t units) {
   int64_t k;
-  for (k = s->count; k & 1; k >>= 1) {
+  for (k = s->count / units; k & 1; k >>= 1) {
     gr_work_merge(w, p->slots, p->at + s->slot + --s->top, w->nodes, 0, w->nodes, 1, 1);
     gr_work_copy(w, w->nodes, 1, w->nodes, 0, 1);
   }
   gr_work_copy(w, w->nodes, 0, p->slots, p->at + s->slot + s->top++, 1);
-  s->count++;
+  s->count += units;
 }
 
 static void fold(gr_work *w, const prefix *p, const stack *s) {
@@ -245,17 +245,23 @@ static int find_base(gr_work *w, const prefix *p, gr_states to, int64_t t) {
   return has;
 }
 
-/* The total of the next tile. */
-static void advance(gr_work *w, prefix *p, gr_states total, int64_t at) {
+/* The total of the next so many tiles, a power of two up to a superblock's, of which whole multiples lie before. */
+static void advance(gr_work *w, prefix *p, gr_states total, int64_t at, int64_t tiles) {
+  const int64_t block = GR_SCAN_BLOCK / GR_SCAN_TILE;
   gr_work_copy(w, total, at, w->nodes, 0, 1);
-  push(w, p, &p->tiles);
-  if (p->tiles.count < GR_SCAN_BLOCK / GR_SCAN_TILE) return;
-  gr_work_copy(w, p->slots, p->at + TILES, w->nodes, 0, 1);
-  p->tiles.top = p->tiles.count = 0;
-  push(w, p, &p->blocks);
-  if (p->blocks.count < 32) return;
-  gr_work_copy(w, p->slots, p->at + BLOCKS, w->nodes, 0, 1);
-  p->blocks.top = p->blocks.count = 0;
+  if (tiles < block) {
+    push(w, p, &p->tiles, tiles);
+    if (p->tiles.count < block) return;
+    gr_work_copy(w, p->slots, p->at + TILES, w->nodes, 0, 1);
+    p->tiles.top = p->tiles.count = 0;
+    tiles = block;
+  }
+  if (tiles < GR_SCAN_TILES) {
+    push(w, p, &p->blocks, tiles / block);
+    if (p->blocks.count < GR_SCAN_TILES / block) return;
+    gr_work_copy(w, p->slots, p->at + BLOCKS, w->nodes, 0, 1);
+    p->blocks.top = p->blocks.count = 0;
+  }
   if (p->has_done) gr_work_copy(w, p->slots, p->at + DONE, w->nodes, 2, 1);
   follow(w, p->has_done);
   gr_work_copy(w, w->nodes, 2, p->slots, p->at + DONE, 1);
@@ -297,19 +303,21 @@ typedef struct ordered {
   _Atomic int64_t taken, known; /* pieces that somebody works on, those whose left side is settled */
 } ordered;
 
-/* Results of plane j: the states in s, which are made of counts. */
+/* Results of plane j: the states in s, which are made of counts. A part lies as the scan meets it. */
 static void write_plane(gr_work *w, const planes *p, int64_t from, int64_t n, int j, gr_states s) {
   const gr_operator_job *job = w->o->job;
+  const int turned = job->reverse && job->part == GR_OPERATOR_WHOLE;
+  const int64_t before = job->first + from + j + !job->exclusive;
   int64_t g, q;
   int k;
   for (g = 0; g < p->groups && job->op->counts; g++)
-    for (q = 0; q < p->width; q++) w->counts[g * p->width + q] = (double)(from + q * ROW + g * 8 + j + !job->exclusive);
+    for (q = 0; q < p->width; q++) w->counts[g * p->width + q] = (double)(before + q * ROW + g * 8);
   gr_work_finish(w, s, w->counts, p->plane);
   for (k = 0; k < job->op->results; k++) {
     const int size = w->o->finish.size[k];
     const gr_vec *out = &job->out[k];
-    const int64_t stride = job->reverse ? -out->stride : out->stride;
-    char *to = (char *)(uintptr_t)out->data + (job->reverse ? job->n - 1 : 0) * out->stride + from * stride;
+    const int64_t stride = turned ? -out->stride : out->stride;
+    char *to = (char *)(uintptr_t)out->data + (turned ? job->n - 1 : 0) * out->stride + from * stride;
     for (g = 0; g < p->groups; g++)
       gr_spread_elements(size, to + (8 * g + j) * stride, ROW * stride, w->results.at[k] + g * p->width * size, size,
                          rows_with(n, 8 * g + j, p->width));
@@ -366,7 +374,7 @@ static void do_piece_on(gr_work *w, ordered *s, int64_t k) {
   wait_for(s, k);
   for (u = 0; u < units; u++) {
     if (!find_base(w, &s->left, w->nodes, ASIDE + SLOTS + u)) starts = 1;
-    if (from + (u + 1) * GR_SCAN_TILE <= s->b->n) advance(w, &s->left, w->now, (p.rows - 1) * units + u);
+    if (from + (u + 1) * GR_SCAN_TILE <= s->b->n) advance(w, &s->left, w->now, (p.rows - 1) * units + u, 1);
   }
   atomic_store_explicit(&s->known, k + 1, memory_order_release);
   if (!starts || units > 1) add_bases(w, &p, w->nodes, ASIDE + SLOTS, starts);
@@ -413,6 +421,32 @@ void gr_order_scan(gr_operating *o, gr_parallel parallel) {
   b.base = (const char *)job->a.data + (job->reverse ? job->n - 1 : 0) * job->a.stride;
   begin(&s, o, &b, o->pieces, 0);
   gr_in_pieces(parallel, job->n, s.piece, do_piece, &s);
+}
+
+/* What lies before a part: nodes of other ranks. */
+static void take_nodes(gr_work *w, prefix *left, const gr_operator_job *job) {
+  const uint64_t *at = job->before;
+  int64_t v;
+  int k;
+  for (v = 0; v < job->nodes; v++) {
+    for (k = 0; k < job->op->states; k++) memcpy(w->now.at[k], at++, (size_t)gr_operator_size(w->o, k));
+    advance(w, left, w->now, 0, job->leaves[v]);
+  }
+}
+
+void gr_order_part(gr_operating *o, gr_parallel parallel, gr_work *w) {
+  const gr_operator_job *job = o->job;
+  gr_bundle b = {NULL, NULL, 0, 0, 0, 1, 0};
+  ordered s;
+  b.base = (const char *)job->a.data;
+  b.stride = job->a.stride;
+  b.n = job->n;
+  b.first = job->reverse ? job->whole - job->first - job->n : job->first;
+  begin(&s, o, &b, o->pieces, 0);
+  take_nodes(w, &s.left, job);
+  gr_in_pieces(parallel, job->n, s.piece, do_piece, &s);
+  if (job->part == GR_OPERATOR_TILES) find_base(w, &s.left, w->now, 0);
+  else gr_work_copy(w, o->pieces, LAST, w->now, 0, 1);
 }
 
 void gr_order_bundle(gr_work *w, const gr_bundle *b) {

@@ -122,7 +122,7 @@ int64_t gr_cpu_operator_plan(const gr_operator_job *job, void *room, int threads
   bytes += plan_in(&o->finish, &op->finish, op->finished, op->result, op->results, &at, o->sets);
   o->set_bytes = 3 * 8 * (int64_t)GR_FOLD_WIDTH + 4 * state_bytes(o, GR_FOLD_WIDTH) +
                  op->results * (int64_t)GR_FOLD_WIDTH * 8 + TOGETHER * (int64_t)(sizeof(char *) + 8) +
-                 (job->scans || op->ordered ? gr_order_bytes(o) : 0);
+                 (gr_in_order(job) ? gr_order_bytes(o) : 0);
   o->set_bytes = on_lines(o->set_bytes);
   return bytes + o->sets * o->set_bytes + on_lines(o->sets * (int64_t)sizeof(atomic_int)) +
          state_bytes(o, GR_MOST_PIECES);
@@ -292,7 +292,7 @@ static void fold(gr_work *w, const gr_bundle *b) {
 /* Results of `count` vectors from v on; or, of a part, states. */
 static void put(const gr_work *w, int64_t v, int64_t count) {
   const gr_operator_job *job = w->o->job;
-  const int states = job->part == GR_OPERATOR_STATES_OF;
+  const int states = job->part == GR_OPERATOR_STATES_OF || job->part == GR_OPERATOR_TILES;
   int k;
   for (k = 0; k < (states ? job->op->states : job->op->results); k++)
     gr_scatter(states ? w->now.at[k] : w->results.at[k], (char *)(uintptr_t)job->out[k].data + v * job->out[k].stride,
@@ -442,10 +442,23 @@ static void fold_nodes(gr_operating *o) {
   gr_work_give(o, &w);
 }
 
+/* Tiles of this rank, or what comes of them and of those before. */
+static void do_part(gr_operating *o, gr_parallel parallel) {
+  const gr_operator_job *job = o->job;
+  gr_work w = gr_work_take(o);
+  gr_order_part(o, parallel, &w);
+  if (!job->scans && !(gr_watching.stopped && gr_stopped())) {
+    if (job->part == GR_OPERATOR_PART) finish(&w, job->first + job->n, 1);
+    put(&w, 0, 1);
+  }
+  gr_work_give(o, &w);
+}
+
 void gr_cpu_operator(const gr_operator_job *job, void *room, void *memory, gr_parallel parallel) {
   gr_operating *o = (gr_operating *)room;
   get_ready(o, (char *)memory);
-  if (job->scans) gr_order_scan(o, parallel);
+  if (job->part >= GR_OPERATOR_TILES) do_part(o, parallel);
+  else if (job->scans) gr_order_scan(o, parallel);
   else if (job->part == GR_OPERATOR_NODES) fold_nodes(o);
   else if (job->offsets) reduce_segments(o, parallel);
   else reduce_rows(o, parallel);

@@ -90,25 +90,59 @@ static cudaError_t upload(gr_cuda_queue *q, char *device, const char *host, size
 /* The kernel copies whole words of 16 bytes. Blocks of the device are padded to whole words, so it may read these. */
 static size_t before_word(const void *device) { return (uintptr_t)device & 15; }
 
-static gr_status download_small(gr_cuda_queue *q, char *host, const char *device, size_t bytes) {
-  static const char what[] = "copying from the device";
+static const char what[] = "copying from the device";
+
+/* On its way: *pinned is where it will be, when the queue's ticket is in the mailbox. */
+static gr_status send_small(gr_cuda_queue *q, const char *device, size_t bytes, char **pinned) {
   size_t before = before_word(device), all = before + bytes;
-  char *pinned;
   gr_cuda_run run;
-  int there;
-  gr_status status = gr_cuda_check(q, take(&q->small, q->stream, all, &pinned), what);
+  gr_status status = gr_cuda_check(q, take(&q->small, q->stream, all, pinned), what);
   if (status != GR_OK) return status;
   gr_cuda_prepare(q, &q->work, &run);
   run.done = q->now.mapped->words;
   run.ticket = ++q->ticket;
-  char *mapped = q->small.mapped + (pinned - q->small.memory);
-  status = gr_cuda_check(q, (cudaError_t)gr_cuda_send(device - before, mapped, all, &run), what);
-  if (status == GR_OK)
-    status = gr_cuda_await(q, q->now.host->words, 4 * gr_cuda_send_blocks(all), run.ticket, -1, what, &there);
-  if (status != GR_OK) return status;
-  q->written = (gr_cuda_span){NULL, NULL}; /* all that was queued before has ended */
-  memcpy(host, pinned + before, bytes);
-  return GR_OK;
+  char *mapped = q->small.mapped + (*pinned - q->small.memory);
+  *pinned += before;
+  return gr_cuda_check(q, (cudaError_t)gr_cuda_send(device - before, mapped, all, &run), what);
+}
+
+/* The last that was sent; those before it have come by then, too. */
+static gr_status await_small(gr_cuda_queue *q, const char *device, size_t bytes) {
+  const int halves = 4 * gr_cuda_send_blocks(before_word(device) + bytes);
+  int there;
+  gr_status status = gr_cuda_await(q, q->now.host->words, halves, q->ticket, -1, what, &there);
+  if (status == GR_OK) q->written = (gr_cuda_span){NULL, NULL}; /* all that was queued before has ended */
+  return status;
+}
+
+static gr_status download_small(gr_cuda_queue *q, char *host, const char *device, size_t bytes) {
+  char *pinned;
+  gr_status status = send_small(q, device, bytes, &pinned);
+  if (status == GR_OK) status = await_small(q, device, bytes);
+  if (status == GR_OK) memcpy(host, pinned, bytes);
+  return status;
+}
+
+int gr_cuda_can_bring(const gr_brought *b, int count) {
+  for (int k = 0; k < count; k++)
+    if (before_word(b[k].device) + b[k].bytes > GR_COPY_SMALL / GR_BROUGHT) return 0; /* one buffer holds all */
+  return 1;
+}
+
+gr_status gr_cuda_bring(gr_cuda_queue *q, const gr_brought *b, int count, char **pinned) {
+  gr_status status = GR_OK;
+  for (int k = 0; k < count && status == GR_OK; k++) status = send_small(q, b[k].device, b[k].bytes, &pinned[k]);
+  return status;
+}
+
+gr_status gr_cuda_await_brought(gr_cuda_queue *q, const gr_brought *b, int count, char *const *pinned) {
+  gr_status status = await_small(q, b[count - 1].device, b[count - 1].bytes);
+  for (int k = 0; k < count && status == GR_OK; k++) {
+    memcpy(b[k].host, pinned[k], b[k].bytes);
+    q->base.stats.bytes_down += b[k].bytes;
+    q->base.stats.copies++;
+  }
+  return status;
 }
 
 /* The stream orders these transfers after uploads that still read the same buffers. */
@@ -156,7 +190,7 @@ gr_status gr_cuda_download(gr_queue *base, void *host, const void *device, size_
   if (bytes == 0) return GR_OK;
   if ((was = gr_cuda_enter(q)) < 0) return GR_DEVICE;
   if (before_word(device) + bytes <= GR_COPY_SMALL) status = download_small(q, host, device, bytes);
-  else status = gr_cuda_check(q, download_large(q, host, device, bytes), "copying from the device");
+  else status = gr_cuda_check(q, download_large(q, host, device, bytes), what);
   gr_cuda_leave(q, was);
   base->stats.copies++;
   base->stats.syncs++;

@@ -130,6 +130,13 @@ gr_status gr_cuda_await(gr_cuda_queue *, const uint64_t *halves, int count, uint
 
 gr_status gr_cuda_upload(gr_queue *, void *device, const void *host, size_t bytes);
 gr_status gr_cuda_download(gr_queue *, void *host, const void *device, size_t bytes);
+/*
+** Small pieces that come without a wait of their own: they are sent, and then, after a wait for what was launched
+** behind them, taken (at least one). Nothing else may use the queue's `now` in between.
+*/
+int gr_cuda_can_bring(const gr_brought *, int count);
+gr_status gr_cuda_bring(gr_cuda_queue *, const gr_brought *, int count, char **pinned);
+gr_status gr_cuda_await_brought(gr_cuda_queue *, const gr_brought *, int count, char *const *pinned);
 cudaError_t gr_cuda_ring_open(gr_cuda_ring *, size_t size);
 void gr_cuda_ring_close(gr_cuda_ring *);
 
@@ -172,7 +179,8 @@ void gr_cuda_give_slot(gr_cuda_queue *, gr_cuda_pending *);
 
 /* ---- states.c ---- */
 
-gr_status gr_cuda_do_states(gr_queue *, const gr_reduce_job *jobs, int count, gr_acc *states);
+gr_status gr_cuda_do_states(gr_queue *, const gr_reduce_job *jobs, int count, gr_acc *states, const gr_brought *,
+                            int brought);
 
 /* ---- feed.c; formula.c above it ---- */
 

@@ -26,16 +26,31 @@ static gr_status make_states(gr_cuda_queue *q, const gr_reduce_job *jobs, int co
   return status;
 }
 
-gr_status gr_cuda_do_states(gr_queue *base, const gr_reduce_job *jobs, int count, gr_acc *states) {
+/* Whether pieces may be sent ahead: what is reduced by halves uses the mailbox that says when they have come. */
+static int goes_ahead(const gr_reduce_job *jobs, int count, const gr_brought *b, int brought) {
+  for (int k = 0; k < count; k++)
+    if (gr_cuda_is_too_long(&jobs[k])) return 0;
+  return brought > 0 && gr_cuda_can_bring(b, brought);
+}
+
+gr_status gr_cuda_do_states(gr_queue *base, const gr_reduce_job *jobs, int count, gr_acc *states, const gr_brought *b,
+                            int brought) {
   gr_cuda_queue *q = (gr_cuda_queue *)base;
+  const int ahead = goes_ahead(jobs, count, b, brought);
+  char *pinned[GR_BROUGHT];
   gr_status status = GR_OK;
   int was = gr_cuda_enter(q);
   if (was < 0) return GR_DEVICE;
+  if (ahead) status = gr_cuda_bring(q, b, brought, pinned);
+  q->base.stats.syncs += ahead && !count; /* else that of the states is the only wait */
+  for (int k = 0; k < brought && !ahead && status == GR_OK; k++)
+    status = gr_cuda_download(base, b[k].host, b[k].device, b[k].bytes);
   for (int from = 0, k; from < count && status == GR_OK; from = k) {
     for (k = from; k < count && k - from < GR_BATCH && !gr_cuda_is_too_long(&jobs[k]);) k++;
     if (k > from) status = make_states(q, jobs + from, k - from, states + from);
     else status = gr_cuda_reduce_halves(q, &jobs[k], &states[k]), k++;
   }
+  if (ahead && status == GR_OK) status = gr_cuda_await_brought(q, b, brought, pinned);
   gr_cuda_leave(q, was);
   return status;
 }

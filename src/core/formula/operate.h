@@ -20,7 +20,7 @@ gr_status gr_custom_reduce_present(gr_context *, gr_custom *, gr_shape, const gr
 
 /*
 ** Results of what is present of what lies over the ranks of the context's communicator, of which the operand is this
-** one's part. The merge commutes. ranks_each: of each column of rows that lie so, into arrays made here.
+** one's part. ranks_each: of each column of rows that lie so, into arrays made here.
 */
 gr_status gr_custom_ranks(gr_context *, gr_custom *, const gr_missing *, gr_reduced *, uint64_t *words);
 gr_status gr_custom_ranks_each(gr_context *, gr_custom *, gr_shape, const gr_missing *, gr_reduced *,
@@ -33,6 +33,15 @@ gr_status gr_custom_scan(gr_context *, gr_custom *, gr_shape, const gr_array *a,
 /* The same of what is present of each vector: a missing element's place has what there is so far. */
 gr_status gr_custom_scan_present(gr_context *, gr_custom *, gr_shape, const gr_partial *, gr_array *const *out,
                                  int exclusive, int reverse);
+
+/*
+** Of what is present of a vector that lies over the ranks of the context's communicator. ranks_scan: of all of it, for
+** who is well (mine); the options are words that ranks compare.
+*/
+gr_status gr_custom_ranks_scan(gr_context *, gr_custom *, const gr_array *a, gr_array *const *out, int exclusive,
+                               int reverse, const char *options, gr_status mine);
+gr_status gr_custom_ranks_scan_present(gr_context *, gr_custom *, const gr_array *a, const gr_missing *,
+                                       gr_array *const *out, int exclusive, int reverse);
 
 /*
 ** Tries on samples whether the identity is one, whether the merge commutes (if it is to) and is associative; GR_BAD

@@ -1,6 +1,10 @@
 /* What custom operators do with what is present of arrays: a copy of it, vector by vector. */
 #include "src/core/formula/operate.h"
 
+#include <stdio.h>
+#include <string.h>
+#include "src/core/ranks/meet.h"
+
 static void view_vector(gr_shape s, const gr_array *a, int64_t v, gr_array *out) {
   int64_t n = a->n, from = 0;
   if (s.rows) {
@@ -67,18 +71,27 @@ typedef struct scanned {
   uint64_t none[GR_OPERATOR_STATES];
 } scanned;
 
-static gr_status scan_kept(gr_context *c, gr_custom *u, const gr_array *a, const gr_missing *m, int reverse,
-                           scanned *s) {
+/* All but the scan: room for the results of what is kept. */
+static gr_status make_kept(gr_context *c, gr_custom *u, const gr_array *a, const gr_missing *m, scanned *s,
+                           gr_array **to) {
   const gr_partial p = {.a = {NULL, (gr_array *)(uintptr_t)a}, .missing = *m};
-  gr_array nothing = {0}, *to[GR_OPERATOR_STATES];
-  gr_status status = gr_partial_split(c, &p, p.a, &s->present, &s->kept);
+  gr_array nothing = {0};
+  gr_status status = GR_OK;
+  if (a->n) status = gr_partial_split(c, &p, p.a, &s->present, &s->kept);
+  else gr_array_view(a, &s->kept, 0, 1, 0);
   gr_array_view(a, &nothing, 0, 1, 0);
   if (status == GR_OK)
     status = gr_custom_reduce(c, u, (gr_shape){.axis = 2}, &(gr_reduced){NULL, &nothing}, NULL, s->none);
   gr_array_release(&nothing);
   for (int k = 0; k < u->op.results && status == GR_OK; k++)
     status = gr_array_make_beside(c, a, to[k] = &s->result[k], u->op.result[k], s->kept.n);
-  return status == GR_OK ? gr_custom_scan(c, u, (gr_shape){.axis = 2}, &s->kept, to, 0, reverse) : status;
+  return status;
+}
+
+static void drop(scanned *s) {
+  for (int k = 0; k < GR_OPERATOR_STATES; k++) gr_array_release(&s->result[k]);
+  gr_array_release(&s->kept);
+  gr_made_drop(&s->present);
 }
 
 /* Results come from the host, as do an operator's scans. */
@@ -105,14 +118,13 @@ static gr_status spread(const scanned *s, int64_t n, int k, int exclusive, int r
 static gr_status scan_one(gr_context *c, gr_custom *u, const gr_array *a, const gr_missing *m, gr_array *const *out,
                           int exclusive, int reverse) {
   scanned s = {.present = {0}};
+  gr_array *to[GR_OPERATOR_STATES];
   gr_status status = gr_array_released(a) ? GR_RELEASED : GR_OK;
-  if (status == GR_OK && a->n) {
-    status = scan_kept(c, u, a, m, reverse, &s);
-    for (int k = 0; k < u->op.results && status == GR_OK; k++) status = spread(&s, a->n, k, exclusive, reverse, out[k]);
-  }
-  for (int k = 0; k < GR_OPERATOR_STATES; k++) gr_array_release(&s.result[k]);
-  gr_array_release(&s.kept);
-  gr_made_drop(&s.present);
+  if (status != GR_OK || !a->n) return status;
+  status = make_kept(c, u, a, m, &s, to);
+  if (status == GR_OK) status = gr_custom_scan(c, u, (gr_shape){.axis = 2}, &s.kept, to, 0, reverse);
+  for (int k = 0; k < u->op.results && status == GR_OK; k++) status = spread(&s, a->n, k, exclusive, reverse, out[k]);
+  drop(&s);
   return status;
 }
 
@@ -144,5 +156,58 @@ gr_status gr_custom_scan_present(gr_context *c, gr_custom *u, gr_shape s, const 
     if (gr_array_released(p.a.a)) return GR_RELEASED;
     status = scan_vector(c, u, s, &p, out, v, exclusive, reverse);
   }
+  return status;
+}
+
+/* ---- over ranks ---- */
+
+/* As long as nothing of a rank is present, places have what the last rank came to that has something. */
+static gr_status take_before(gr_context *c, const gr_custom *u, scanned *s, int reverse) {
+  gr_comm *comm = c->comm;
+  const int step = reverse ? 1 : -1;
+  gr_card card = {.n = s->kept.n};
+  gr_status status = GR_OK;
+  _Static_assert(GR_OPERATOR_STATES <= GR_CARD_FIELDS, "a card has room for the results");
+  for (int k = 0; k < u->op.results && card.n && status == GR_OK; k++) {
+    gr_vec v;
+    status = gr_array_read(&s->result[k], GR_HOST, &v);
+    if (status == GR_OK)
+      memcpy(&card.fields[k], (const char *)v.data + (reverse ? 0 : card.n - 1) * v.stride,
+             (size_t)gr_size(u->op.result[k]));
+  }
+  status = gr_ranks_agree(c, status);
+  if (status == GR_OK) status = gr_ranks_moved(c, comm->table->gather(comm->handle, &card, comm->cards, sizeof card));
+  for (int r = comm->rank + step; status == GR_OK && r >= 0 && r < comm->size; r += step) {
+    if (!comm->cards[r].n) continue;
+    memcpy(s->none, comm->cards[r].fields, sizeof s->none);
+    break;
+  }
+  return status;
+}
+
+gr_status gr_custom_ranks_scan_present(gr_context *c, gr_custom *u, const gr_array *a, const gr_missing *missing,
+                                       gr_array *const *out, int exclusive, int reverse) {
+  struct gr_comm *comm = c->comm;
+  gr_missing m = *missing;
+  gr_array *to[GR_OPERATOR_STATES];
+  char options[48];
+  scanned s = {.present = {0}};
+  snprintf(options, sizeof options, "%s%s%s%s", exclusive ? ", exclusive" : "", reverse ? ", reverse" : "",
+           m.nan ? ", skipnan" : "", m.mask.a ? ", mask" : "");
+  if (!gr_may_miss(&m)) return gr_custom_ranks_scan(c, u, a, out, exclusive, reverse, options, GR_OK);
+  c->comm = NULL; /* what is present each rank keeps for itself */
+  gr_status mine = gr_array_released(a) ? GR_RELEASED : gr_custom_make(c, u, a->dtype);
+  if (mine == GR_OK) mine = gr_reduced_eval(c, &m.mask);
+  if (mine == GR_OK) mine = make_kept(c, u, a, &m, &s, to);
+  c->comm = comm;
+  const int well = mine == GR_OK;
+  gr_status status = gr_custom_ranks_scan(c, u, well ? &s.kept : a, well ? to : out, 0, reverse, options, mine);
+  if (status == GR_OK) status = take_before(c, u, &s, reverse);
+  if (status == GR_OK) {
+    for (int k = 0; k < u->op.results && a->n && mine == GR_OK; k++)
+      mine = spread(&s, a->n, k, exclusive, reverse, out[k]);
+    status = gr_ranks_agree(c, mine);
+  }
+  drop(&s);
   return status;
 }

@@ -6,50 +6,53 @@
 /* What is sent is the same for whoever gets it. */
 gr_border gr_border_of(const gr_comm *comm, const gr_ranks_fold *f, int all) {
   gr_border b = {0};
-  gr_stretch one;
   const int own = gr_ranks_own(comm);
-  const int64_t from = comm->starts[own] / f->leaf * f->leaf;
-  b.sends = gr_border_sends(comm->starts, comm->size, own, f->leaf, all, &one, 1);
-  if (b.sends) b.sent = (one.end - one.first) * f->element;
+  const int64_t from = gr_begin_of_leaf(comm->starts[own], f->leaf);
+  b.sends = gr_border_sends(comm->starts, comm->size, own, f->leaf, all, &b.tail, 1);
+  if (b.sends) b.sent = (b.tail.end - b.tail.first) * f->element;
   b.receipts = gr_border_receipts(comm->starts, comm->size, own, f->leaf, all, NULL, 0);
   if (b.receipts) b.before = (comm->starts[own] - from) * f->element;
   b.stretches = b.sends > b.receipts ? b.sends : b.receipts;
   return b;
 }
 
-gr_status gr_border_bring(gr_context *c, const gr_ranks_fold *f, const gr_reduce_job *job, int64_t first, int64_t end,
-                          char *room, gr_reduce_job *here) {
+int gr_border_wanted(const gr_context *c, const gr_ranks_fold *f, const gr_reduce_job *job, int64_t first, int64_t end,
+                     char *room, gr_brought *wanted, gr_reduce_job *here) {
   const int64_t low = gr_ranks_before(c), width = f->element / f->inputs, bytes = (end - first) * width;
-  gr_status status = GR_OK;
   *here = *job;
-  if (!f->device) return GR_OK;
+  if (!f->device) return 0;
   memset(room, 0, (size_t)(bytes * f->inputs)); /* which is sent, should the device fail */
   for (int k = 0; k < f->inputs; k++, room += bytes) {
     gr_vec *v = k ? &here->b : &here->a;
-    const char *from = (const char *)v->data + (first - low) * width;
-    if (status == GR_OK) status = f->device->backend->download(f->device, room, from, (size_t)bytes);
+    wanted[k] = (gr_brought){room, (const char *)v->data + (first - low) * width, (size_t)bytes};
     v->data = (const void *)((uintptr_t)room - (uintptr_t)((first - low) * width));
   }
+  return f->inputs;
+}
+
+gr_status gr_border_bring(gr_context *c, const gr_ranks_fold *f, const gr_reduce_job *job, int64_t first, int64_t end,
+                          char *room, gr_reduce_job *here) {
+  gr_brought wanted[GR_BROUGHT];
+  const int count = gr_border_wanted(c, f, job, first, end, room, wanted, here);
+  if (!count) return GR_OK;
+  const gr_status status = f->device->backend->states(f->device, NULL, 0, NULL, wanted, count);
   return gr_fail_from(c, f->device, status, "elements at a border", 0);
 }
 
-gr_status gr_border_tail(gr_context *c, const gr_ranks_fold *f, const gr_reduce_job *job, int all, const gr_border *b,
+gr_status gr_border_tail(gr_context *c, const gr_ranks_fold *f, const gr_reduce_job *job, const gr_border *b,
                          char *room, gr_reduce_job *here) {
-  const gr_comm *comm = c->comm;
-  gr_stretch one = {0, 0, 0};
   *here = *job;
-  if (!b->sends) return GR_OK;
-  gr_border_sends(comm->starts, comm->size, gr_ranks_own(comm), f->leaf, all, &one, 1);
-  return gr_border_bring(c, f, job, one.first, one.end, room, here);
+  return b->sends ? gr_border_bring(c, f, job, b->tail.first, b->tail.end, room, here) : GR_OK;
 }
 
 void gr_border_address(const gr_comm *comm, const gr_ranks_fold *f, const gr_reduce_job *job, int all,
                        const gr_border *b, gr_stretch *s, gr_message *in, gr_message *out, char *before, char *sent) {
   const int own = gr_ranks_own(comm);
-  gr_border_sends(comm->starts, comm->size, own, f->leaf, all, s, b->sends);
-  if (b->sends) gr_ranks_pack(f, job, comm->starts[own], s->first, s->end, sent);
+  if (b->sends) s[0] = b->tail;
+  if (b->sends > 1) gr_border_sends(comm->starts, comm->size, own, f->leaf, all, s, b->sends);
+  if (b->sends && job) gr_ranks_pack(f, job, comm->starts[own], s->first, s->end, sent);
   for (int64_t k = 0; k < b->sends; k++) out[k] = (gr_message){gr_ranks_peer(comm, s[k].peer), sent, b->sent};
-  gr_border_receipts(comm->starts, comm->size, own, f->leaf, all, s, b->receipts);
+  if (b->receipts) gr_border_receipts(comm->starts, comm->size, own, f->leaf, all, s, b->receipts);
   for (int64_t k = 0; k < b->receipts; k++) {
     in[k] = (gr_message){gr_ranks_peer(comm, s[k].peer), before, (s[k].end - s[k].first) * f->element};
     before += in[k].bytes;
@@ -61,7 +64,7 @@ gr_status gr_border_cross(gr_context *c, const gr_ranks_fold *f, const gr_reduce
   const gr_comm *comm = c->comm;
   gr_message *out = messages + b->receipts;
   gr_border_address(comm, f, job, all, b, s, messages, out, before, before + b->before);
-  return gr_ranks_moved(c, comm->table->exchange(comm->handle, out, b->sends, messages, b->receipts));
+  return gr_ranks_exchange(c, out, b->sends, messages, b->receipts);
 }
 
 gr_status gr_ranks_borders(gr_context *c, const gr_ranks_fold *f, const gr_reduce_job *job, int all, char **before,
@@ -74,7 +77,7 @@ gr_status gr_ranks_borders(gr_context *c, const gr_ranks_fold *f, const gr_reduc
   *before = malloc((size_t)(bytes + edge));
   if (mine == GR_OK && (!s || !messages || !*before))
     mine = gr_fail(c, GR_NO_MEMORY, "out of memory: %lld bytes of elements at borders", (long long)bytes);
-  if (mine == GR_OK) mine = gr_border_tail(c, f, job, all, &b, *before + bytes, &here);
+  if (mine == GR_OK) mine = gr_border_tail(c, f, job, &b, *before + bytes, &here);
   gr_status status = gr_ranks_agree(c, mine);
   if (status == GR_OK) status = gr_border_cross(c, f, &here, all, &b, s, messages, *before);
   free(s);

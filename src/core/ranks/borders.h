@@ -16,24 +16,28 @@ gr_status gr_ranks_borders(gr_context *, const gr_ranks_fold *, const gr_reduce_
 
 /*
 ** The same in parts, for who sends elements of several vectors at once: how much there is, and then the messages, whose
-** elements are packed into `sent`, and will be in `before`. s: room for as many stretches.
+** elements are packed into `sent` (job NULL: they are there), and will be in `before`. s: room for as many stretches.
 */
 typedef struct gr_border {
   int64_t sends, receipts, stretches; /* messages, and the more of both */
   int64_t sent, before;               /* bytes */
+  gr_stretch tail;                    /* what is sent, to the first who gets it */
 } gr_border;
 gr_border gr_border_of(const gr_comm *, const gr_ranks_fold *, int all);
 void gr_border_address(const gr_comm *, const gr_ranks_fold *, const gr_reduce_job *, int all, const gr_border *,
                        gr_stretch *s, gr_message *in, gr_message *out, char *before, char *sent);
 
 /*
-** Elements first .. end - 1 of this rank where a job of the host's can read them: a device's are brought into `room`.
-** The job of them by the same positions. tail: the same of what is sent; nothing, if nothing is.
+** Elements first .. end - 1 of this rank where a job of the host's can read them: a device's are brought into `room`,
+** packed. The job of them by the same positions. wanted: what is to be brought (f->inputs pieces; 0: nothing), before
+** it is. tail: the same of what is sent; nothing, if nothing is.
 */
+int gr_border_wanted(const gr_context *, const gr_ranks_fold *, const gr_reduce_job *, int64_t first, int64_t end,
+                     char *room, gr_brought *, gr_reduce_job *here);
 gr_status gr_border_bring(gr_context *, const gr_ranks_fold *, const gr_reduce_job *, int64_t first, int64_t end,
                           char *room, gr_reduce_job *here);
-gr_status gr_border_tail(gr_context *, const gr_ranks_fold *, const gr_reduce_job *, int all, const gr_border *,
-                         char *room, gr_reduce_job *here);
+gr_status gr_border_tail(gr_context *, const gr_ranks_fold *, const gr_reduce_job *, const gr_border *, char *room,
+                         gr_reduce_job *here);
 
 /*
 ** All messages, with room for as many, and for both kinds of elements: those sent lie behind those that come. The job's

@@ -92,7 +92,7 @@ static gr_status one_by_one(gr_queue *q, const gr_reduce_job *job, gr_acc *state
       list[count].a.data = (const char *)job->a.data + k * job->a.step;
       if (job->b.data) list[count].b.data = (const char *)job->b.data + k * job->b.step;
     }
-    status = q->backend->states(q, list, count, states + from);
+    status = q->backend->states(q, list, count, states + from, NULL, 0);
   }
   return status;
 }

@@ -1,7 +1,7 @@
 /*
 ** A communicator as the core sees it: how many ranks there are, and how bytes get from one to the others. Whoever moves
 ** them (src/mpi/mpi.c does it by MPI) fills in the table of functions; nothing here knows of MPI. All functions but
-** exchange and add_there are collective, and return 0 or a code that `words` puts into words. Bytes are moved and
+** post, await and add_there are collective, and return 0 or a code that `words` puts into words. Bytes are moved and
 ** integers added; no function adds floats, whose order is the core's affair.
 */
 #ifndef GR_RANKS_COMM_H
@@ -12,7 +12,7 @@
 
 struct gr_backend;
 
-#define GR_COMM_VERSION 2
+#define GR_COMM_VERSION 3
 
 /* What `join` gives, on all ranks, where their devices cannot be joined: no failure, the host adds instead. */
 #define GR_COMM_APART (-100)
@@ -33,8 +33,13 @@ typedef struct gr_comm_table {
   int (*gather)(void *handle, const void *mine, void *all, int64_t bytes);
   /* The same of different lengths, which all ranks know. */
   int (*gather_parts)(void *handle, const void *mine, void *all, const int64_t *bytes);
-  /* Every message sent meets one that is expected: of two between the same peers in their order. */
-  int (*exchange)(void *handle, const gr_message *sent, int64_t sends, const gr_message *expected, int64_t receipts);
+  /*
+  ** Every message sent meets one that is expected: of two between the same peers in their order. post begins that, and
+  ** await, which follows it whatever either returns, ends it: until then the memory of all messages is lent, and no
+  ** other function is called.
+  */
+  int (*post)(void *handle, const gr_message *sent, int64_t sends, const gr_message *expected, int64_t receipts);
+  int (*await)(void *handle);
   /* values become their sums over all ranks, modulo 2^64. */
   int (*add)(void *handle, uint64_t *values, int64_t count);
   int (*broadcast)(void *handle, void *data, int64_t bytes, int root);

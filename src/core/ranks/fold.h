@@ -31,14 +31,16 @@ int64_t gr_ranks_message(const gr_ranks_fold *, const int64_t *starts, int size,
 ** the first input, then of the second; and where those of a stretch begin in a leaf that is put together so.
 */
 void gr_ranks_pack(const gr_ranks_fold *, const gr_reduce_job *, int64_t low, int64_t first, int64_t end, char *to);
+/* Where they lie so already; NULL: nowhere. */
+char *gr_ranks_packed(const gr_ranks_fold *, const gr_reduce_job *, int64_t low, int64_t first);
 
 /*
 ** The message of a rank. job: its elements, wherever `make` reads them, and first: the same job, of which the elements
 ** of the rank's first leaf are in the host's memory. before: its shared leaf up to where its own elements begin, packed
 ** by stretch, in the order of gr_border_receipts; NULL where none is shared. room: a leaf's elements, in the host's
-** memory. make: the states of so many nodes, those of node k from states + k * the job's count on; joined: they lie
-** in the room. states: of as many vectors as gr_ranks_together says. A rank that is not well (mine) says so in its
-** message.
+** memory; of one input they may have come to its beginning (before is room). make: the states of so many nodes, those
+** of node k from states + k * the job's count on; joined: they lie in the room. states: of as many vectors as
+** gr_ranks_together says. A rank that is not well (mine) says so in its message.
 */
 #define GR_RANKS_TOGETHER 8
 typedef gr_status (*gr_states_function)(void *with, const gr_reduce_job *nodes, int count, int joined, gr_acc *);
@@ -53,6 +55,14 @@ typedef struct gr_ranks_part {
 } gr_ranks_part;
 gr_status gr_ranks_states(const gr_ranks_fold *, const gr_ranks_part *, const int64_t *starts, int size, int rank,
                           char *message);
+/*
+** The same in two steps: the nodes that need nothing of other ranks; then the shared leaf, if there is one, for which
+** before and first must be there, and the word that says how the rank is.
+*/
+gr_status gr_ranks_inner(const gr_ranks_fold *, const gr_ranks_part *, const int64_t *starts, int size, int rank,
+                         char *message);
+gr_status gr_ranks_joint(const gr_ranks_fold *, const gr_ranks_part *, const int64_t *starts, int size, int rank,
+                         gr_status inner, char *message);
 static inline int64_t gr_ranks_together(const gr_ranks_fold *f) { return f->count == 1 ? GR_RANKS_TOGETHER : f->count; }
 
 /*

@@ -8,10 +8,19 @@ int64_t gr_ranks_before(const gr_context *c) { return c->comm->starts[gr_ranks_o
 int64_t gr_ranks_all(const gr_context *c) { return c->comm->starts[c->comm->size]; }
 
 gr_status gr_ranks_moved(gr_context *c, int code) {
-  char text[200] = "";
+  char text[200];
   if (code == 0) return GR_OK;
+  text[0] = 0;
   c->comm->table->words(code, text, sizeof text);
   return gr_fail(c, GR_DEVICE, "ranks: %s", text);
+}
+
+gr_status gr_ranks_exchange(gr_context *c, const gr_message *sent, int64_t sends, const gr_message *expected,
+                            int64_t receipts) {
+  const gr_comm *comm = c->comm;
+  const int posted = comm->table->post(comm->handle, sent, sends, expected, receipts);
+  const int awaited = comm->table->await(comm->handle);
+  return gr_ranks_moved(c, posted ? posted : awaited);
 }
 
 static void say_text(const void *text, char *to, size_t room) { snprintf(to, room, "%s", (const char *)text); }

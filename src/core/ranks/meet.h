@@ -38,8 +38,10 @@ gr_status gr_ranks_agree_on(gr_context *, int64_t says, gr_status mine);
 /* values become their sums over all ranks, if all are well. */
 gr_status gr_ranks_add(gr_context *, uint64_t *values, int64_t count, gr_status mine);
 
-/* What MPI or its like gave back: 0 is success. */
+/* What MPI or its like gave back: 0 is success. exchange: messages that are posted and awaited. */
 gr_status gr_ranks_moved(gr_context *, int code);
+gr_status gr_ranks_exchange(gr_context *, const gr_message *sent, int64_t sends, const gr_message *expected,
+                            int64_t receipts);
 
 /* All elements of the ranks before this one, and of all together, after gr_ranks_meet. */
 int64_t gr_ranks_before(const gr_context *);

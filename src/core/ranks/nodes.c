@@ -1,29 +1,20 @@
 #include "src/core/ranks/nodes.h"
 
-/* Leaves are powers of two, and positions not negative. Here numbers of some microseconds feel every division. */
-static int64_t within(int64_t p, int64_t leaf) { return p & (leaf - 1); }
-static int64_t begin_of(int64_t p, int64_t leaf) { return p & -leaf; }
-static int64_t leaves_in(int64_t p, int64_t leaf) { return p >> __builtin_ctzll((unsigned long long)leaf); }
-
-gr_leaves gr_leaves_of(const int64_t *starts, int size, int rank, int64_t leaf) {
-  const int64_t low = starts[rank], high = starts[rank + 1], n = starts[size];
-  gr_leaves l = {leaves_in(low, leaf), leaves_in(high, leaf), within(low, leaf) != 0};
-  if (high == n && high > low && within(n, leaf)) l.end++; /* the last leaf of all is as short as it is */
-  if (l.end <= l.first) l = (gr_leaves){l.first, l.first, 0};
-  return l;
-}
-
-int64_t gr_next_node(gr_leaves l, int64_t *first, int64_t most) {
-  int64_t leaves = 1;
-  if (*first >= l.end) return 0;
-  if (*first == l.first && l.shared) return ++*first, 1;
-  while (leaves <= most / 2 && within(*first, 2 * leaves) == 0 && *first + 2 * leaves <= l.end) leaves *= 2;
-  *first += leaves;
-  return leaves;
+/*
+** Of any size: up to the largest power of two in the range nodes grow, and are the bits of that distance; from there on
+** they shrink, and are those of the other.
+*/
+static int64_t count_all(int64_t first, int64_t end) {
+  if (first >= end) return 0;
+  const int high = 63 - __builtin_clzll((unsigned long long)(first ^ end));
+  const int64_t middle = end >> high << high;
+  return __builtin_popcountll((unsigned long long)(middle - first)) +
+         __builtin_popcountll((unsigned long long)(end - middle));
 }
 
 int64_t gr_count_nodes(gr_leaves l, int64_t most) {
   int64_t count = 0;
+  if (most == GR_ANY_NODE) return l.shared ? 1 + count_all(l.first + 1, l.end) : count_all(l.first, l.end);
   while (gr_next_node(l, &l.first, most)) {
     l.shared = 0; /* first has moved on: what follows is no shared leaf */
     count++;
@@ -33,16 +24,16 @@ int64_t gr_count_nodes(gr_leaves l, int64_t most) {
 
 /* The least end of the leaf in which position p lies. */
 static int64_t leaf_end(int64_t p, int64_t n, int64_t leaf) {
-  const int64_t end = begin_of(p, leaf) + leaf;
+  const int64_t end = gr_begin_of_leaf(p, leaf) + leaf;
   return end < n ? end : n;
 }
 
 /* What a rank has behind its last whole leaf; 0: nothing. end: of the leaf that it is in. */
 static int tail_of(const int64_t *starts, int size, int rank, int64_t leaf, gr_stretch *tail, int64_t *end) {
   const int64_t low = starts[rank], high = starts[rank + 1], n = starts[size];
-  if (low == high || within(high, leaf) == 0 || high == n) return 0;
+  if (low == high || gr_within_leaf(high, leaf) == 0 || high == n) return 0;
   *end = leaf_end(high, n, leaf);
-  tail->first = begin_of(high, leaf) > low ? begin_of(high, leaf) : low;
+  tail->first = gr_begin_of_leaf(high, leaf) > low ? gr_begin_of_leaf(high, leaf) : low;
   tail->end = high;
   return 1;
 }
@@ -68,7 +59,7 @@ int64_t gr_border_sends(const int64_t *starts, int size, int rank, int64_t leaf,
 
 int64_t gr_border_receipts(const int64_t *starts, int size, int rank, int64_t leaf, int all, gr_stretch *out,
                            int64_t room) {
-  const int64_t from = begin_of(starts[rank], leaf);
+  const int64_t from = gr_begin_of_leaf(starts[rank], leaf);
   gr_stretch tail;
   int64_t end, count = 0;
   int first = rank;
@@ -85,7 +76,7 @@ int64_t gr_border_receipts(const int64_t *starts, int size, int rank, int64_t le
 
 int gr_has_borders(const int64_t *starts, int size, int64_t leaf) {
   for (int r = 1; r < size; r++)
-    if (within(starts[r], leaf) && starts[r] < starts[size]) return 1;
+    if (gr_within_leaf(starts[r], leaf) && starts[r] < starts[size]) return 1;
   return 0;
 }
 

@@ -17,14 +17,36 @@ typedef struct gr_leaves {
   int shared;         /* the first begins before the rank's part does */
 } gr_leaves;
 
-gr_leaves gr_leaves_of(const int64_t *starts, int size, int rank, int64_t leaf);
+/* Leaves are powers of two, and positions not negative. Here numbers of some microseconds feel every division. */
+static inline int64_t gr_within_leaf(int64_t p, int64_t leaf) { return p & (leaf - 1); }
+static inline int64_t gr_begin_of_leaf(int64_t p, int64_t leaf) { return p & -leaf; }
+static inline int64_t gr_leaves_before(int64_t p, int64_t leaf) {
+  return p >> __builtin_ctzll((unsigned long long)leaf);
+}
+
+static inline gr_leaves gr_leaves_of(const int64_t *starts, int size, int rank, int64_t leaf) {
+  const int64_t low = starts[rank], high = starts[rank + 1], n = starts[size];
+  gr_leaves l = {gr_leaves_before(low, leaf), gr_leaves_before(high, leaf), gr_within_leaf(low, leaf) != 0};
+  if (high == n && high > low && gr_within_leaf(n, leaf)) l.end++; /* the last leaf of all is as short as it is */
+  if (l.end <= l.first) l = (gr_leaves){l.first, l.first, 0};
+  return l;
+}
 
 /*
 ** The nodes that cover them, from left to right: *first is where the next one begins, and becomes where it ends; the
 ** result is how many leaves it has, a power of two of which there are whole multiples before it. 0: there is none.
 ** A shared leaf is a node by itself. most: leaves of the largest node that is asked for.
 */
-int64_t gr_next_node(gr_leaves, int64_t *first, int64_t most);
+static inline int64_t gr_next_node(gr_leaves l, int64_t *first, int64_t most) {
+  const int64_t at = *first, left = l.end - at;
+  if (left <= 0) return 0;
+  if (at == l.first && l.shared) return ++*first, 1;
+  int64_t leaves = INT64_C(1) << (63 - __builtin_clzll((unsigned long long)left));
+  if (at && (at & -at) < leaves) leaves = at & -at;
+  if (most < leaves) leaves = most; /* itself a power of two */
+  *first = at + leaves;
+  return leaves;
+}
 int64_t gr_count_nodes(gr_leaves, int64_t most);
 #define GR_ANY_NODE INT64_MAX
 
