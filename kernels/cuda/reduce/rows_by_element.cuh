@@ -179,9 +179,21 @@ struct gr_by_element_row {
     if constexpr (Q::kind == GR_ACC_POSITION) Q::mark(l, l.code);
     return Q::state(l, c);
   }
+  /* Part number i joins the ones before it that it completes. */
+  template <class Q, int s = 0>
+  static __device__ __forceinline__ void push(gr_acc (&level)[3], gr_acc &part, int i) {
+    if constexpr (s < 3) {
+      if (i >> s & 1) {
+        part = Q::merge(level[s], part);
+        push<Q, s + 1>(level, part, i);
+      } else {
+        level[s] = part;
+      }
+    }
+  }
   /*
-  ** A row of one thread. More than 16 lanes: all unrolled for the commonest two, else every fourth of 64 at a time, in
-  ** bit-reversed order as halving wants.
+  ** A row of one thread. More than 16 lanes: all unrolled for the commonest two, else every fourth of 64 at a time, or
+  ** every eighth of 128, in bit-reversed order as halving wants.
   */
   template <class Q>
   __device__ __forceinline__ gr_acc by_thread(const gr_context &c) const {
@@ -190,21 +202,20 @@ struct gr_by_element_row {
     } else {
       if (n <= 4) return tiny<Q, 4, true>(0, 1, c);
       if constexpr (size == 2 && Q::inputs == 1)
-        if (fours) return R::dtype == GR_F16 ? by_words_apart<Q>(c) : by_words<Q>(c);
+        if (fours && n <= 64) return R::dtype == GR_F16 ? by_words_apart<Q>(c) : by_words<Q>(c);
       if constexpr (size >= 4 && (Q::red == GR_RED_SUM || Q::red == GR_RED_DOT)) {
         if (n <= 16) return tiny<Q, 16, true>(0, 1, c);
         return n <= 32 || size == 8 ? tiny<Q, 32>(0, 1, c) : tiny<Q, (size == 8 ? 32 : 64)>(0, 1, c);
       }
-      gr_acc even = Q::identity(), odd = even;
-      int parts = n <= 16 ? 1 : 4;
+      if (n <= 16) return tiny<Q, 16, true>(0, 1, c);
+      gr_acc level[3], part = Q::identity();
+      int log = n <= 64 ? 2 : 3;
 #pragma unroll 1
-      for (int i = 0; i < parts; i++) { /* 0 and 2, 1 and 3 */
-        if (parts == 1) return tiny<Q, 16, true>(0, 1, c);
-        gr_acc part = tiny<Q, 16>((i & 1) * 2 + (i >> 1), parts, c);
-        if (i < 2) even = i == 0 ? part : Q::merge(even, part);
-        else odd = i == 2 ? part : Q::merge(odd, part);
+      for (int i = 0; i < 1 << log; i++) { /* reversed, they fold by adjacency */
+        part = tiny<Q, 16>((int)(__brev((unsigned)i) >> (32 - log)), 1 << log, c);
+        push<Q>(level, part, i);
       }
-      return Q::merge(even, odd);
+      return part;
     }
   }
   /* A row of 2^log neighbouring threads, 8 lanes each, of which this is number t. */

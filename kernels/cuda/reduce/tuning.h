@@ -15,8 +15,8 @@
 constexpr int gr_leaves_warps = 16;
 /* gr_reduce_rows_by_element: what a warp stages of its rows, in bytes, and warps of a block at most: not measured. */
 constexpr int gr_by_element_bytes = 4096, gr_by_element_warps = 4;
-/* The same: elements of a row that one thread has at most, and of one that threads of a warp share, 8 lanes each: not
-   measured. */
+/* The same: elements of a row that one thread has at most (of 16-bit types twice as many), and of one that threads of a
+   warp share, 8 lanes each: not measured. */
 constexpr int gr_by_element_tiny = 64, gr_by_element_shared = 128;
 /* The same: elements of a second input that a thread holds in registers: not measured. */
 constexpr int gr_by_element_held = 16;
