@@ -11,8 +11,8 @@
 #include "kernels/cuda/reduce/leaves.cuh"
 
 /*
-** Staged bytes: where threads have rows of their own, every 128 are followed by a gap of one element (at least 4
-** bytes), so that rows of 2^k bytes meet different banks.
+** Staged bytes: where threads have rows of their own, and where few share one whose lanes have no order, every 128 are
+** followed by a gap of one element (at least 4 bytes), so that rows of 2^k bytes meet different banks.
 */
 template <gr_dtype D, bool gaps>
 struct gr_stage {
@@ -53,7 +53,7 @@ template <class R, bool gaps>
 struct gr_by_element_row {
   using T = gr_type<R::dtype>;
   static constexpr int size = gr_size<R::dtype>, each = 16 / size;
-  static constexpr int held = R::inputs == 2 ? gr_by_element_held : 0;
+  static constexpr int held = R::inputs == 2 && R::lanes ? gr_by_element_held : 0;
   gr_stage<R::dtype, gaps> stage_a, stage_b;
   int a, b, n;
   bool fours; /* every row starts at a multiple of four bytes */
@@ -252,8 +252,11 @@ struct gr_by_element_row {
   /* log: 0 for a row of one thread, 5 for one of the warp, else of a group. */
   template <class Q>
   __device__ __forceinline__ gr_acc fold(int log, int lane, const gr_context &c) const {
-    if constexpr (gaps) return by_thread<Q>(c);
-    else return log == 5 ? by_warp<Q>(lane, c) : by_group<Q>(lane & ((1 << log) - 1), log, c);
+    const int t = lane & ((1 << log) - 1);
+    if constexpr (gaps && R::lanes) return by_thread<Q>(c);
+    else if constexpr (gaps) return log == 0 ? by_thread<Q>(c) : by_group<Q>(t, log, c);
+    else if constexpr (!R::lanes) return by_warp<Q>(lane, c);
+    else return log == 5 ? by_warp<Q>(lane, c) : by_group<Q>(t, log, c);
   }
   __device__ __forceinline__ gr_acc reduce(int log, int lane, gr_context c) const {
     if constexpr (R::exact) {
@@ -290,7 +293,8 @@ __device__ __forceinline__ void gr_by_element_rows(const gr_reduce_args &q, char
 #pragma unroll 1
   for (int r0 = 0; r0 < rows; r0 += 32) {
     /* 32 >> q.rows_by_element.row_threads_log2 rows at a time; lane i keeps row r0 + i. */
-    int count = min(32, rows - r0), log = gaps ? 0 : q.rows_by_element.row_threads_log2, step = 32 >> log;
+    constexpr int known = gaps && R::lanes ? 0 : !gaps && !R::lanes ? 5 : -1;
+    int count = min(32, rows - r0), log = known < 0 ? q.rows_by_element.row_threads_log2 : known, step = 32 >> log;
 #pragma unroll 1
     for (int r = 0; r < count; r += step) {
       int own = r0 + min(r + (lane >> log), count - 1);
@@ -316,7 +320,7 @@ __global__ void __launch_bounds__(gr_by_element_warps * 32,
   gr_start_reading(q.inputs_stable);
   if (row0 >= q.job.count) return;
   char *a = stage[warp][0], *b = stage[warp][R::inputs - 1];
-  if (q.rows_by_element.row_threads_log2 == 0) gr_by_element_rows<R, true>(q, a, b, row0, lane);
+  if (q.rows_by_element.row_threads_log2 < (R::lanes ? 1 : 5)) gr_by_element_rows<R, true>(q, a, b, row0, lane);
   else gr_by_element_rows<R, false>(q, a, b, row0, lane);
 }
 
