@@ -1,0 +1,84 @@
+-- Odd matrices: columns and rows that begin anywhere, few of them, or narrow ones; a build of the module beside
+-- another. From the root, on a GPU:
+--   lua5.4 bench/columns.lua OLD.so NEW.so     microseconds of a call of each, and whether results differ in a bit
+--   lua5.4 bench/columns.lua NEW.so            one build alone: times and digests
+-- Calls follow each other into the same array; medians of five rounds, each build a process of its own. "+1": the
+-- matrix begins one element after a whole word. mv: matrix x vector, dot: of two matrices.
+local cases = {
+  "var f16 629 137138", "var f16 82 1167340", "var bf16 419 7693", "var f32 48 909414", "var f32 447 40518",
+  "var f32 2829 14361", "var bf16 25165 725", "var f64 2027 13511", "var f32 30871 1848", "var f32 30871 1848 +1",
+  "var f32 65536 1024", "var f32 65536 1024 +1", "var f32 1000 1000", "var f32 100 100", "var f32 1000 1001",
+  "var f32 200000 17", "var f32 200000 33", "var f32 4194304 4", "var f64 4194304 2", "var i32 1000 10001",
+  "var i64 3000 3001", "var f32 100 64", "var f32 1000000 40", "var f32 1000000 40 +1", "var f16 100000 100",
+  "var f16 1000000 20", "var f32 500 5", "var f32 3000 12", "var f32 5000000 3 +1", "var f16 2000000 10 +1",
+  "var i32 3000000 5", "var f32 200000 100", "var f32 200000 100 +1", "var f64 500000 50", "var f64 500000 50 +1",
+  "var f16 500000 96", "var f16 500000 96 +1", "var f32 100000 512", "var f32 100000 512 +1", "dot f16 360 16763",
+  "dot f32 1000 1001", "dot f32 1000 1024", "dot f32 200000 17", "dot f64 1000 1001", "dot bf16 3000 30001",
+  "dot f16 163997 321", "dot f32 31 1000001", "dot f32 100 1000001", "sum f16 19 379338", "max f64 30 3218928",
+  "max f32 100 1000001", "argmax f32 13 118933", "argmax f64 5 4422697", "argmax f64 21 139004",
+  "argmax f16 10 8907968", "argmax i64 5 730389", "argmax i8 3 1000001", "argmax f32 47 11393",
+  "max i8 4128568 1 rows", "dot f32 2723997 1 rows", "argmax f64 4000000 1 rows", "sum f32 10000000 1 rows",
+  "argmax i64 11221 214 rows", "var f32 301 19013 rows", "var f64 229598 3 rows", "mv f16 197186 82 rows",
+  "mv f64 1401285 11 rows", "mv f32 300000 50 rows", "mv f32 300000 9 rows", "mv f64 300000 33 rows",
+  "mv bf16 300000 33 rows", "dot f32 300000 33 rows", "dot f32 300000 100 rows", "sum f32 300000 33 rows",
+  "sum f32 300000 100 rows", "var f32 300000 100 rows", "sum f16 300000 101 rows", "max f32 300000 101 rows",
+  "argmax f32 300000 101 rows",
+}
+
+local function side_by_side(old, new)
+  local found = { {}, {} }
+  for k, path in ipairs { old, new } do
+    local pipe = assert(io.popen(("%s '%s' '%s'"):format(arg[-1] or "lua5.4", arg[0], path)))
+    for line in pipe:lines() do
+      local name, us, digest = line:match "^(.-) +([%d.]+) us +(%x+)$"
+      if name then found[k][name] = { tonumber(us), digest } else print("# " .. line) end
+    end
+    assert(pipe:close())
+  end
+  for _, name in ipairs(cases) do
+    local a, b = found[1][name], found[2][name]
+    print(("%-28s %9.2f -> %9.2f us  %5.2f%s"):format(name, a[1], b[1], a[1] / b[1],
+      a[2] == b[2] and "" or "  the results differ"))
+  end
+end
+
+if arg[2] then return side_by_side(arg[1], arg[2]) end
+
+local gr = assert(package.loadlib(arg[1], "luaopen_gpureduce"))("gpureduce", arg[1])
+print(gr._VERSION .. " " .. gr.backend() .. " " .. arg[1])
+
+local function time(call, into, count)
+  local start = gr.clock()
+  for _ = 1, count do call() end
+  local _ = into[1]
+  return (gr.clock() - start) / count
+end
+
+local function measure(seed, name)
+  local op, dtype, rows, columns, more = name:match "^(%w+) (%w+) (%d+) (%d+) ?(.*)$"
+  rows, columns = tonumber(rows), tonumber(columns)
+  local axis, first = more == "rows" and 2 or 1, more == "+1" and 2 or 1
+  local n, results = rows * columns, axis == 1 and columns or rows
+  local function numbers(count, of)
+    local x = gr.randn(count, { seed = of }):mul(30)
+    return (dtype == "i8" and x:clamp(-128, 127) or x):cast(dtype)
+  end
+  local x, y = numbers(n + first - 1, seed):slice(first), nil
+  if op == "dot" then y = numbers(n, seed + 500) end
+  if op == "mv" then y = numbers(axis == 2 and columns or rows, seed + 500) end
+  local into = gr.zeros(results, op == "argmax" and "i64" or op == "max" and dtype or "f64")
+  local options = { rows = rows, axis = axis, into = into, pairs = op == "dot" or nil }
+  local run = gr[op == "mv" and "dot" or op]
+  local function call() if y then run(x, y, options) else run(x, options) end end
+  time(call, into, 3)
+  local count, list = math.max(5, math.min(2000, math.floor(0.004 / time(call, into, 5)))), {}
+  for k = 1, 5 do list[k] = time(call, into, count) end
+  table.sort(list)
+  print(("%-28s %9.2f us  %s"):format(name, list[3] * 1e6, into:digest()))
+end
+
+for k, name in ipairs(cases) do
+  measure(k, name)
+  collectgarbage()
+  collectgarbage()
+end
