@@ -1,7 +1,6 @@
 /* What custom operators do with what is present of arrays: a copy of it, vector by vector. */
 #include "src/core/formula/operate.h"
 
-#include <stdio.h>
 #include <string.h>
 #include "src/core/ranks/meet.h"
 
@@ -190,10 +189,9 @@ gr_status gr_custom_ranks_scan_present(gr_context *c, gr_custom *u, const gr_arr
   struct gr_comm *comm = c->comm;
   gr_missing m = *missing;
   gr_array *to[GR_OPERATOR_STATES];
-  char options[48];
+  char options[GR_CUSTOM_OPTIONS];
   scanned s = {.present = {0}};
-  snprintf(options, sizeof options, "%s%s%s%s", exclusive ? ", exclusive" : "", reverse ? ", reverse" : "",
-           m.nan ? ", skipnan" : "", m.mask.a ? ", mask" : "");
+  gr_custom_options(options, exclusive, reverse, &m);
   if (!gr_may_miss(&m)) return gr_custom_ranks_scan(c, u, a, out, exclusive, reverse, options, GR_OK);
   c->comm = NULL; /* what is present each rank keeps for itself */
   gr_status mine = gr_array_released(a) ? GR_RELEASED : gr_custom_make(c, u, a->dtype);
