@@ -165,10 +165,10 @@ dtypes and what it gives stands there. Names that are none are BAD, with the nam
       { "transpose", "gpureduce_status", { a, out },
         "The elements of a matrix, column by column; out has its columns as rows." },
       { "covariance", "gpureduce_status", { a,
-        { "const gpureduce_options *", "options", "rows, mask, skipnan; ddof where correlation is 0; NULL: none" }, { "int", "correlation", "1: divided by both deviations" },
-        out },
-        "Of the columns of a matrix: as many rows and columns of f64. With mask or skipnan of each two columns those rows "
-        .. "in which both are present." },
+        { "const gpureduce_options *", "options", "rows, mask, skipnan; ddof where correlation is 0; NULL: none" },
+        { "int", "correlation", "1: divided by both deviations" }, out },
+        "Of the columns of a matrix: as many rows and columns of f64. With mask or skipnan of each two columns those "
+        .. "rows in which both are present." },
       { "random", "gpureduce_status", { ctx, { "const char *", "kind", "\"rand\", \"randn\" or \"exponential\"" },
         { "gpureduce_dtype", "dtype", "of floats" }, { "int64_t", "length", "" }, { "uint64_t", "seed", "" },
         { "uint64_t", "stream", "below 2^62" }, out }, "Random numbers, those that Lua gets for seed and stream." },
