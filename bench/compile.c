@@ -1,6 +1,6 @@
 /*
-** What a formula's first use costs the driver's compiler, without a GPU: ptxas of the same PTX, in turns, the processor's
-** time of each. From the root, with a toolkit:
+** What a formula's first use costs the driver's compiler, without a GPU: ptxas of the same PTX, in turns, the
+** processor's time of each. From the root, with a toolkit:
 **   make build/bench/compile && build/bench/compile write DIR && build/bench/compile time ROUNDS DIR [OTHER...]
 ** write: PTX of some formulas into DIR, one file each. time: of every file of these folders (another tree's beside this
 ** one's) ms of ptxas, the least and the median; "empty" is what ptxas takes for nothing. PTXAS names it, ARCH is sm_90.
@@ -109,7 +109,8 @@ static double ms_of(const char *path) {
     perror("ptxas");
     _exit(127);
   }
-  if (child < 0 || wait4(child, &status, 0, &r) != child || status) fprintf(stderr, "%s: ptxas failed\n", path), exit(1);
+  if (child < 0 || wait4(child, &status, 0, &r) != child || status)
+    fprintf(stderr, "%s: ptxas failed\n", path), exit(1);
   return 1e3 * (double)(r.ru_utime.tv_sec + r.ru_stime.tv_sec) +
          1e-3 * (double)(r.ru_utime.tv_usec + r.ru_stime.tv_usec);
 }

@@ -506,8 +506,9 @@ gpureduce_status gpureduce_rmsnorm(const gpureduce_array *a, const gpureduce_arr
 gpureduce_status gpureduce_transpose(const gpureduce_array *a, gpureduce_array **out);
 
 /*
-** Of the columns of a matrix: as many rows and columns of f64. options: NULL: none. correlation: 1: divided by both
-** deviations. out: where the array goes: *out is NULL for a new one, else it is filled.
+** Of the columns of a matrix: as many rows and columns of f64. With mask or skipnan of each two columns those rows
+** in which both are present. options: rows, mask, skipnan; ddof where correlation is 0; NULL: none. correlation: 1:
+** divided by both deviations. out: where the array goes: *out is NULL for a new one, else it is filled.
 */
 gpureduce_status gpureduce_covariance(const gpureduce_array *a, const gpureduce_options *options, int correlation,
     gpureduce_array **out);
@@ -693,7 +694,10 @@ gpureduce_status gpureduce_operator_reduce(gpureduce_operator *op, const gpuredu
 gpureduce_status gpureduce_operator_reduce_each(gpureduce_operator *op, const gpureduce_array *a, const
     gpureduce_options *options, gpureduce_array **out);
 
-/* Running results of the operator. options: exclusive, reverse; NULL: none. out: as many, each as above. */
+/*
+** Running results of the operator. options: exclusive, reverse, mask, skipnan; NULL: none. out: as many, each as
+** above.
+*/
 gpureduce_status gpureduce_operator_scan(gpureduce_operator *op, const gpureduce_array *a, const gpureduce_options
     *options, gpureduce_array **out);
 

@@ -25,8 +25,8 @@ return {
       units = "A missing element adds nothing, and its place holds what there is so far: before the first present one "
         .. "0, 1, or for minima and maxima the other end of the dtype (infinite of floats). That is NumPy's "
         .. "`nancumsum` and `nancumprod`; a running -0 becomes 0 there.",
-      errors = "Another operation; `kernel` or `comm` with one of your own; an `into` of another dtype or "
-        .. "length, or one that overlaps the input without being it.",
+      errors = "Another operation; `kernel` with one of your own; an `into` of another dtype or length, "
+        .. "or one that overlaps the input without being it.",
       cost = "O(n): one pass, one launch (decoupled look-back, Merrill and Garland 2016); of rows and columns one "
         .. "for all, but one each above 2^22 elements.",
       waits = c.no_wait,

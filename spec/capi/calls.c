@@ -402,6 +402,14 @@ static void test_operations(void) {
   OK(gpureduce_rmsnorm(m, NULL, NULL, &norm));
   OK(gpureduce_covariance(m, NULL, 0, &cov));
   CHECK(holds(cov, 9, (const double[]){2.25, 3, 1.5, 3, 4, 2, 1.5, 2, 1}));
+  o = (gpureduce_options){.size = sizeof o, .mask = mask}; /* of column 1 both rows, of the others the second */
+  OK(gpureduce_covariance(m, &o, 0, &cov));
+  CHECK(holds(cov, 9, (const double[]){2.25, 0, 0, 0, 0, 0, 0, 0, 0}));
+  o = (gpureduce_options){.size = sizeof o, .skipnan = 1};
+  OK(gpureduce_covariance(m, &o, 1, &cov));
+  CHECK(holds(cov, 9, (const double[]){1, 1, 1, 1, 1, 1, 1, 1, 1}));
+  o = (gpureduce_options){.size = sizeof o, .mask = few};
+  NO(GPUREDUCE_BAD, "mask: u8[6] expected, got f64[2]", gpureduce_covariance(m, &o, 0, &cov));
   NO(GPUREDUCE_BAD, "a matrix expected, got a vector", gpureduce_transpose(a, &t));
   gpureduce_array *u = NULL;
   OK(gpureduce_random(c, "rand", GPUREDUCE_F32, 1000, 5, 0, &u));

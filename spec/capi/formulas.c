@@ -244,6 +244,12 @@ static void test_operators(void) {
   OK(gpureduce_operator_scan(m, a, NULL, out));
   CHECK(is(out[0], 6, (const double[]){1, 1.5, 2, 2.5, 3, 3.5}));
   out[0] = NULL;
+  gpureduce_array *low = formula(c, "a < 4", a, NULL);
+  gpureduce_options some = {.size = sizeof some, .mask = low, .skipnan = 1};
+  OK(gpureduce_operator_scan(m, a, &some, out));
+  CHECK(is(out[0], 6, (const double[]){1, 1.5, 2, 2, 2, 2}));
+  out[0] = NULL;
+  OK(gpureduce_drop(low));
   NO(GPUREDUCE_FOREIGN, "the operator belongs to another context", gpureduce_operator_reduce(b, far, NULL, r));
   NO(GPUREDUCE_BAD, "rows or segments expected", gpureduce_operator_reduce_each(b, a, NULL, out));
   NO(GPUREDUCE_NULL, "the operator is NULL", gpureduce_operator_scan(NULL, a, NULL, out));

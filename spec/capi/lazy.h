@@ -184,10 +184,11 @@ static void call_operator(const handle *h) {
   gpureduce_operator *o = operator_of(one_in(8) ? (int)chance(CONTEXTS) : h->owner);
   gpureduce_number r = {0};
   gpureduce_array *out = NULL;
+  const gpureduce_options skip = {.size = sizeof skip, .skipnan = 1};
   const gpureduce_status status = gpureduce_operator_reduce(o, h->a, NULL, &r);
   if (h->released || o != operators[h->owner]) return refused(status);
   if (fine(status)) CHECK(r.f == sum_of(h, NULL));
-  if (one_in(2)) fine(gpureduce_operator_scan(o, h->a, NULL, &out));
+  if (one_in(2)) fine(gpureduce_operator_scan(o, h->a, one_in(2) ? &skip : NULL, &out));
   OK(gpureduce_drop(out));
 }
 

@@ -168,17 +168,26 @@ gpureduce_status gpureduce_operator_reduce_each(gpureduce_operator *o, const gpu
   return close_outs(&q, outs);
 }
 
+static gr_status scan(gr_context *c, gr_custom *u, const gr_array *a, const gr_missing *m, gr_array *const *out,
+                      int exclusive, int reverse) {
+  const gr_shape whole = {.axis = 2};
+  const gr_partial p = {.a = {NULL, (gr_array *)(uintptr_t)a}, .missing = *m};
+  return gr_may_miss(m) ? gr_custom_scan_present(c, u, whole, &p, out, exclusive, reverse)
+                        : gr_custom_scan(c, u, whole, a, out, exclusive, reverse);
+}
+
 gpureduce_status gpureduce_operator_scan(gpureduce_operator *o, const gpureduce_array *a,
                                          const gpureduce_options *options, gpureduce_array **out) {
   gr_capi q;
   gr_reduced of;
   gr_capi_out outs[GR_OPERATOR_STATES] = {{0}};
   gr_array *to[GR_OPERATOR_STATES];
+  gr_missing missing;
   const gpureduce_options *given = NULL;
-  if (begin(&q, "operator_scan", o, a, &of)) given = gr_capi_options(&q, options, GR_TAKES_ORDER);
+  if (begin(&q, "operator_scan", o, a, &of)) given = gr_capi_options(&q, options, GR_TAKES_ORDER | GR_TAKES_MISSING);
   const gr_array *x = given ? gr_capi_elements(&q, a) : NULL;
-  if (x && open_outs(&q, o->u, out, x, x->n, x->rows, 1, outs, to))
-    GR_CAPI_TRY(&q,
-                gr_custom_scan(q.c, o->u, (gr_shape){.axis = 2}, x, to, given->exclusive != 0, given->reverse != 0));
+  if (x && gr_capi_missing(&q, given->mask, given->skipnan, x, &missing) &&
+      open_outs(&q, o->u, out, x, x->n, x->rows, 1, outs, to))
+    GR_CAPI_TRY(&q, scan(q.c, o->u, x, &missing, to, given->exclusive != 0, given->reverse != 0));
   return close_outs(&q, outs);
 }

@@ -75,11 +75,13 @@ gpureduce_status gpureduce_covariance(const gpureduce_array *a, const gpureduce_
   gr_capi_out u = {0};
   const gpureduce_options *o = NULL;
   const gr_array *x = NULL;
+  gr_missing missing;
   gr_shape s;
   if (gr_capi_begin_lazy(&q, "covariance", a))
-    o = gr_capi_options(&q, options, GR_TAKES_SHAPE | (correlation ? 0 : GR_TAKES_DDOF));
+    o = gr_capi_options(&q, options, GR_TAKES_SHAPE | GR_TAKES_MISSING | (correlation ? 0 : GR_TAKES_DDOF));
   if (o) x = gr_capi_elements(&q, a);
-  if (!x || !gr_capi_shape(&q, o, x, &s)) return gr_capi_end(&q);
+  if (!x || !gr_capi_shape(&q, o, x, &s) || !gr_capi_missing(&q, o->mask, o->skipnan, x, &missing))
+    return gr_capi_end(&q);
   const int64_t rows = s.rows ? s.rows : x->rows, columns = rows ? x->n / rows : 0;
   if (!rows) check_matrix(&q, x);
   else if (s.axis != 2) gr_capi_refuse(&q, GPUREDUCE_BAD, "options: takes no axis");
@@ -88,7 +90,10 @@ gpureduce_status gpureduce_covariance(const gpureduce_array *a, const gpureduce_
   if (q.status == GPUREDUCE_OK) {
     gr_array *to = gr_capi_open_out(&q, &u, out, x, GR_F64, columns * columns, columns, 0);
     if (to && !gr_array_dense(to)) gr_capi_refuse(&q, GPUREDUCE_BAD, "out: elements side by side expected");
-    else if (to && columns) GR_CAPI_TRY(&q, gr_covariance(q.c, x, rows, o->ddof, correlation != 0, to));
+    else if (to && columns)
+      GR_CAPI_TRY(&q, gr_may_miss(&missing)
+                          ? gr_covariance_present(q.c, x, rows, &missing, o->ddof, correlation != 0, to)
+                          : gr_covariance(q.c, x, rows, o->ddof, correlation != 0, to));
     gr_capi_close_out(&q, &u);
   }
   return gr_capi_end(&q);

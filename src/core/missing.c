@@ -132,16 +132,9 @@ static int64_t count_of(const call *s, int64_t v) { return value(s, COUNT, v).v[
 
 /* ---- vectors ---- */
 
-static int64_t segment(const call *s, int64_t v, int64_t *n) {
-  const gr_array *offsets = s->q.shape.segments->offsets; /* gr_segments_of has read them on the host */
-  const gr_reduce_job where = {.offsets = offsets->storage->memory[GR_HOST] + offsets->offset,
-                               .offsets_are_i32 = offsets->dtype == GR_I32};
-  return gr_segment(&where, v, n);
-}
-
 static int64_t length_of(const call *s, int64_t v) {
   int64_t n = gr_shape_length(s->q.shape, s->q.of.a.a->n);
-  if (s->q.shape.segments) segment(s, v, &n);
+  if (s->q.shape.segments) gr_segment_in(s->q.shape.segments, v, &n);
   if (s->context->comm) n = s->all;
   return n;
 }
@@ -260,7 +253,7 @@ static gr_status make_centers(call *s) {
   for (int64_t v = 0; v < s->results && status == GR_OK; v++) {
     if (v && v % GR_LONG == 0 && (status = gr_context_look(s->context)) != GR_OK) break;
     const gr_value x = center(s, v);
-    int64_t n = 1, from = each ? segment(s, v, &n) : v;
+    int64_t n = 1, from = each ? gr_segment_in(s->q.shape.segments, v, &n) : v;
     for (; n > 0; n--) put(s->dtype, &to, from++, &x);
   }
   return status;

@@ -17,9 +17,10 @@ int64_t gr_shape_length(gr_shape s, int64_t n) {
 }
 
 void gr_shape_vector(gr_shape s, const gr_array *a, int64_t k, gr_array *out) {
-  const int64_t columns = a->n / s.rows;
-  if (s.axis == 1) gr_array_view(a, out, k, columns, s.rows);
-  else gr_array_view(a, out, k * columns, 1, columns);
+  int64_t n = s.rows ? a->n / s.rows : a->n;
+  const int64_t from = s.segments ? gr_segment_in(s.segments, k, &n) : k * n;
+  if (s.rows && s.axis == 1) gr_array_view(a, out, k, n, s.rows);
+  else gr_array_view(a, out, from, 1, n);
 }
 
 /* ---- reductions ---- */

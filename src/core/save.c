@@ -17,11 +17,10 @@
 #include <time.h>
 #include <unistd.h>
 
-static int close_keeping_errno(int fd) {
+static void close_keeping_errno(int fd) {
   int error = errno;
   if (fd >= 0) close(fd);
   errno = error;
-  return 0;
 }
 
 /* ---- being stopped ---- */

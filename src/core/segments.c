@@ -145,3 +145,10 @@ gr_status gr_segments_run(gr_context *c, gr_queue *q, const gr_reduce_job *asked
   gr_array_release(&chosen);
   return status;
 }
+
+int64_t gr_segment_in(const gr_segments *s, int64_t k, int64_t *n) {
+  const gr_array *offsets = s->offsets;
+  const gr_reduce_job where = {.offsets = offsets->storage->memory[GR_HOST] + offsets->offset,
+                               .offsets_are_i32 = offsets->dtype == GR_I32};
+  return gr_segment(&where, k, n);
+}

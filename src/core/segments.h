@@ -14,6 +14,9 @@ typedef struct gr_segments {
 /* Checks the positions, on the host: GR_BAD when they fall, or point outside of an array of n elements. */
 gr_status gr_segments_of(gr_context *, const gr_array *offsets, int64_t n, gr_segments *);
 
+/* Where segment k begins, and its length: on the host, which has read the positions for gr_segments_of. */
+int64_t gr_segment_in(const gr_segments *, int64_t k, int64_t *n);
+
 /* The first segment of the shortest, from 0. */
 int64_t gr_segments_shortest(const gr_segments *);
 

@@ -373,17 +373,11 @@ static void put_value(const gr_value *x, gr_dtype t, char *to) {
   else gr_element_put_i(t, to, x->v[0].i);
 }
 
-/* Vector k of the array as it is to be read: of a whole one there is one. */
-static void vector_of(gr_shape s, const gr_array *a, int64_t k, gr_array *out) {
-  if (s.rows) gr_shape_vector(s, a, k, out);
-  else gr_array_view(a, out, 0, 1, a->n);
-}
-
 /* What is present of vector k. */
 static gr_status keep_present(gr_context *c, gr_shape shape, const gr_sample *s, int64_t k, gr_array *a, gr_array *w) {
   gr_array mask = {0}, kept[2] = {{0}, {0}};
   gr_partial p = {.a = {NULL, a}, .missing = s->missing};
-  if (s->missing.mask.a) vector_of(shape, s->missing.mask.a, k, &mask), p.missing.mask.a = &mask;
+  if (s->missing.mask.a) gr_shape_vector(shape, s->missing.mask.a, k, &mask), p.missing.mask.a = &mask;
   gr_status status = gr_partial_compact(c, &p, (gr_reduced){NULL, a}, &kept[0]);
   if (status == GR_OK && s->weights) status = gr_partial_compact(c, &p, (gr_reduced){NULL, w}, &kept[1]);
   if (status == GR_OK && kept[0].n == 0) status = gr_partial_none(c, &s->missing, shape, 0, 0, k, s->name);
@@ -400,8 +394,8 @@ static gr_status quantiles_of(gr_context *c, gr_shape shape, const gr_sample *s,
                               int64_t count, gr_quantile_method method, gr_value *out) {
   gr_array a = {0}, w = {0};
   gr_status status = GR_OK;
-  vector_of(shape, s->a, k, &a);
-  if (s->weights) vector_of(shape, s->weights, k, &w);
+  gr_shape_vector(shape, s->a, k, &a);
+  if (s->weights) gr_shape_vector(shape, s->weights, k, &w);
   if (gr_may_miss(&s->missing)) status = keep_present(c, shape, s, k, &a, &w);
   if (status == GR_OK)
     status = s->weights ? gr_quantiles_weighted(c, &a, &w, q, count, out) : gr_quantiles(c, &a, q, count, method, out);

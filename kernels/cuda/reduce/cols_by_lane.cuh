@@ -1,11 +1,10 @@
 /*
 ** Variances and products of columns. A thread has a column and loads it element by element, a warp 32 neighbours: so it
-** does not matter where rows begin, and nothing is put right. Of the lanes of the tree a thread has groups of eight (of
+** does not matter where rows begin, and no word is shifted. Of the lanes of the tree a thread has groups of eight (of
 ** 8-byte elements four), as far apart as lanes get, so that they fold at once by halves; then the groups that it has in
 ** turn fold, then those of the warps that share the leaf, at last those of the threads of a warp that share a column,
-** as they do where there are few. Where the warps of a block have registers for a leaf, all of
-** it is on its way at once and is held, so that a variance reads memory once; else groups come one after the other, for
-** a variance twice.
+** as they do where there are few columns. Where the warps of a block have registers for a leaf, all of it is on its way
+** at once and is held, so that a variance reads memory once; else groups come one after the other, for a variance twice.
 */
 #ifndef GR_CUDA_REDUCE_COLS_BY_LANE_CUH
 #define GR_CUDA_REDUCE_COLS_BY_LANE_CUH
@@ -27,7 +26,7 @@ __device__ __forceinline__ gr_type<D> gr_element_of(gr_raw_element<D> u) {
   memcpy(&x, &u, sizeof x);
   return x;
 }
-/* The compiler does not know it any more: else what one pass made of it would be kept for the next. */
+/* To the compiler another value from here on: else it would keep what one pass has widened for the next. */
 __device__ __forceinline__ void gr_made_anew(unsigned short &u) { asm volatile("" : "+h"(u)); }
 __device__ __forceinline__ void gr_made_anew(unsigned &u) { asm volatile("" : "+r"(u)); }
 __device__ __forceinline__ void gr_made_anew(unsigned long long &u) { asm volatile("" : "+l"(u)); }
@@ -178,7 +177,7 @@ struct gr_by_lane_block {
   }
 };
 
-/* A block is the warps that share a leaf of up to 32 columns; if one has it all, a few of those. */
+/* The warps of a block share a leaf of up to 32 columns; where one warp has all of it, each has columns of its own. */
 template <class R>
 __global__ void __launch_bounds__(gr_by_lane_warps * 32, 1)
     gr_reduce_cols_by_lane(const __grid_constant__ gr_reduce_args q) {

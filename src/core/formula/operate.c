@@ -46,10 +46,7 @@ static gr_status operate(gr_context *c, const gr_operator *op, const gr_array *a
   job.part = GR_OPERATOR_NODES;
   job.longest = job.nodes = 1;
   job.leaves = &leaves;
-  for (int k = 0; k < op->results; k++) {
-    words[k] = 0;
-    job.out[k] = (gr_vec){&words[k], 8, 0};
-  }
+  gr_words_out(job.out, words, op->results);
   return gr_fail_from(c, q, c->host->cpu()->custom(q, &job), "operator", 0);
 }
 
@@ -73,10 +70,7 @@ gr_status gr_custom_reduce(gr_context *c, gr_custom *u, gr_shape s, gr_reduced *
   status = gr_shape_read(s, side, of->a, NULL, &job.a, NULL);
   if (status == GR_OK && s.segments) status = read_segments(s.segments, side, &job);
   if (status == GR_OK && out) status = claim(&job, side, out);
-  for (int k = 0; !out && k < u->op.results; k++) {
-    words[k] = 0;
-    job.out[k] = (gr_vec){&words[k], 8, 0};
-  }
+  if (!out) gr_words_out(job.out, words, u->op.results);
   return status == GR_OK ? run(c, q, &job) : status;
 }
 

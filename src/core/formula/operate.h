@@ -11,6 +11,14 @@
 */
 gr_status gr_custom_reduce(gr_context *, gr_custom *, gr_shape, gr_reduced *, gr_array *const *out, uint64_t *words);
 
+/* Where numbers go that are such words. */
+static inline void gr_words_out(gr_vec *out, uint64_t *words, int count) {
+  for (int k = 0; k < count; k++) {
+    words[k] = 0;
+    out[k] = (gr_vec){&words[k], 8, 0};
+  }
+}
+
 /* Whether its device has the states of that, unless it turns out that it has not. */
 int gr_custom_operates(const gr_custom *, gr_shape, const gr_array *);
 
@@ -34,9 +42,13 @@ gr_status gr_custom_scan(gr_context *, gr_custom *, gr_shape, const gr_array *a,
 gr_status gr_custom_scan_present(gr_context *, gr_custom *, gr_shape, const gr_partial *, gr_array *const *out,
                                  int exclusive, int reverse);
 
+/* The options of a call in words, which ranks compare. */
+#define GR_CUSTOM_OPTIONS 48
+void gr_custom_options(char text[GR_CUSTOM_OPTIONS], int exclusive, int reverse, const gr_missing *);
+
 /*
 ** Of what is present of a vector that lies over the ranks of the context's communicator. ranks_scan: of all of it, for
-** who is well (mine); the options are words that ranks compare.
+** who is well (mine); the options are such words.
 */
 gr_status gr_custom_ranks_scan(gr_context *, gr_custom *, const gr_array *a, gr_array *const *out, int exclusive,
                                int reverse, const char *options, gr_status mine);

@@ -1,32 +1,16 @@
 /* What custom operators do with what is present of arrays: a copy of it, vector by vector. */
 #include "src/core/formula/operate.h"
 
-#include <stdio.h>
 #include <string.h>
 #include "src/core/ranks/meet.h"
-
-static void view_vector(gr_shape s, const gr_array *a, int64_t v, gr_array *out) {
-  int64_t n = a->n, from = 0;
-  if (s.rows) {
-    gr_shape_vector(s, a, v, out);
-    return;
-  }
-  if (s.segments) {
-    const gr_array *offsets = s.segments->offsets; /* gr_segments_of has read them on the host */
-    const gr_reduce_job where = {.offsets = offsets->storage->memory[GR_HOST] + offsets->offset,
-                                 .offsets_are_i32 = offsets->dtype == GR_I32};
-    from = gr_segment(&where, v, &n);
-  }
-  gr_array_view(a, out, from, 1, n);
-}
 
 /* Of vector v alone; operands are arrays. */
 static gr_status reduce_one(gr_context *c, gr_custom *u, gr_shape s, const gr_partial *p, int64_t v, uint64_t *words) {
   gr_array a = {0}, mask = {0}, kept = {0};
   gr_partial one = {.a = {NULL, &a}, .missing = {.nan = p->missing.nan}};
   gr_status status = GR_OK;
-  view_vector(s, p->a.a, v, &a);
-  if (p->missing.mask.a) view_vector(s, p->missing.mask.a, v, &mask), one.missing.mask.a = &mask;
+  gr_shape_vector(s, p->a.a, v, &a);
+  if (p->missing.mask.a) gr_shape_vector(s, p->missing.mask.a, v, &mask), one.missing.mask.a = &mask;
   if (a.n) status = gr_partial_compact(c, &one, one.a, &kept);
   gr_reduced of = {NULL, a.n ? &kept : &a};
   if (status == GR_OK) status = gr_custom_reduce(c, u, (gr_shape){.axis = 2}, &of, NULL, words);
@@ -132,9 +116,9 @@ static gr_status scan_vector(gr_context *c, gr_custom *u, gr_shape s, const gr_p
                              int64_t v, int exclusive, int reverse) {
   gr_array a = {0}, mask = {0}, parts[GR_OPERATOR_STATES] = {{0}}, *to[GR_OPERATOR_STATES];
   gr_missing m = {.nan = p->missing.nan};
-  view_vector(s, p->a.a, v, &a);
-  if (p->missing.mask.a) view_vector(s, p->missing.mask.a, v, &mask), m.mask.a = &mask;
-  for (int k = 0; k < u->op.results; k++) view_vector(s, out[k], v, to[k] = &parts[k]);
+  gr_shape_vector(s, p->a.a, v, &a);
+  if (p->missing.mask.a) gr_shape_vector(s, p->missing.mask.a, v, &mask), m.mask.a = &mask;
+  for (int k = 0; k < u->op.results; k++) gr_shape_vector(s, out[k], v, to[k] = &parts[k]);
   const gr_status status = scan_one(c, u, &a, &m, to, exclusive, reverse);
   for (int k = 0; k < u->op.results; k++) gr_array_release(to[k]);
   gr_array_release(&mask);
@@ -190,10 +174,9 @@ gr_status gr_custom_ranks_scan_present(gr_context *c, gr_custom *u, const gr_arr
   struct gr_comm *comm = c->comm;
   gr_missing m = *missing;
   gr_array *to[GR_OPERATOR_STATES];
-  char options[48];
+  char options[GR_CUSTOM_OPTIONS];
   scanned s = {.present = {0}};
-  snprintf(options, sizeof options, "%s%s%s%s", exclusive ? ", exclusive" : "", reverse ? ", reverse" : "",
-           m.nan ? ", skipnan" : "", m.mask.a ? ", mask" : "");
+  gr_custom_options(options, exclusive, reverse, &m);
   if (!gr_may_miss(&m)) return gr_custom_ranks_scan(c, u, a, out, exclusive, reverse, options, GR_OK);
   c->comm = NULL; /* what is present each rank keeps for itself */
   gr_status mine = gr_array_released(a) ? GR_RELEASED : gr_custom_make(c, u, a->dtype);

@@ -8,6 +8,7 @@
 #include "src/core/ranks/columns.h"
 #include "src/core/ranks/each.h"
 #include "src/core/ranks/meet.h"
+#include "src/core/ranks/plan.h"
 #include "src/core/ranks/tiles.h"
 
 /* A rank's part: its messages are the states of its nodes, 8 bytes each, behind a word that says whether it failed. */
@@ -39,10 +40,8 @@ static gr_status make_messages(const ranked *s) {
       gr_ranks_join(&s->v, s->size, s->before, at, low, end, s->joined);
       job.a = (gr_vec){s->joined, s->size, 0};
     }
-    for (int k = 0; k < s->op->states; k++) {
-      *to = 0;
-      job.out[k] = (gr_vec){to++, 8, 0};
-    }
+    gr_words_out(job.out, to, s->op->states);
+    to += s->op->states;
     status = gr_fail_from(s->c, s->q, s->c->host->cpu()->custom(s->q, &job), "operator", 0);
   }
   s->mine[0] = (uint64_t)status;
@@ -67,42 +66,53 @@ static int close_up(ranked *s) {
   return failed != 0;
 }
 
-static gr_status fold_parts(ranked *s, uint64_t *words, gr_status mine) {
-  gr_context *c = s->c;
-  gr_comm *comm = c->comm;
-  int64_t total = 0;
+/* The nodes of all ranks, which have closed up, become the results. */
+static gr_status fold_nodes(const ranked *s, uint64_t *words) {
+  gr_operator_job job = {.op = s->op, .n = gr_ranks_all(s->c), .count = 1, .longest = 1, .a = {s->all, 8, 0}};
+  job.part = s->nodes ? GR_OPERATOR_NODES : GR_OPERATOR_WHOLE;
+  job.nodes = s->nodes;
+  job.leaves = s->leaves;
+  gr_words_out(job.out, words, s->op->results);
+  return gr_fail_from(s->c, s->q, s->c->host->cpu()->custom(s->q, &job), "operator", 0);
+}
+
+/* Room for everything: the messages, what they are of, and the leaf at a border. NULL: there is none. */
+static char *make_room(ranked *s, int64_t *bytes) {
+  gr_comm *comm = s->c->comm;
+  int64_t total = 0, at = 0;
   for (int r = 0; r < comm->size; r++) {
     const int64_t nodes = gr_count_nodes(gr_leaves_of(comm->starts, comm->size, r, s->leaf), GR_ANY_NODE);
     comm->lengths[r] = 8 + nodes * s->op->states * 8;
     total += comm->lengths[r];
     s->nodes += nodes;
   }
-  const int64_t bytes = comm->lengths[comm->rank] + total + s->nodes * 8 + s->leaf * s->size + 64;
-  char *block = mine == GR_OK ? malloc((size_t)bytes) : NULL;
-  if (mine == GR_OK && !block) mine = gr_fail(c, GR_NO_MEMORY, "out of memory: %lld bytes", (long long)bytes);
-  s->mine = (uint64_t *)(void *)block;
-  s->all = (uint64_t *)(void *)(block + comm->lengths[comm->rank]);
-  s->leaves = (int64_t *)(void *)(block + comm->lengths[comm->rank] + total);
-  s->joined = block + comm->lengths[comm->rank] + total + s->nodes * 8;
-  gr_status status = gr_has_borders(comm->starts, comm->size, s->leaf)
-                         ? gr_ranks_borders_of(c, s->op->dtype, s->v, s->leaf, 0, &s->before, mine)
-                         : gr_ranks_agree(c, mine);
+  const int64_t mine = gr_take_room(&at, comm->lengths[comm->rank]), all = gr_take_room(&at, total);
+  const int64_t leaves = gr_take_room(&at, s->nodes * 8), joined = gr_take_room(&at, s->leaf * s->size);
+  char *block = malloc((size_t)at);
+  *bytes = at;
+  if (!block) return NULL;
+  s->mine = (uint64_t *)(void *)(block + mine);
+  s->all = (uint64_t *)(void *)(block + all);
+  s->leaves = (int64_t *)(void *)(block + leaves);
+  s->joined = block + joined;
+  return block;
+}
+
+static gr_status fold_parts(ranked *s, uint64_t *words) {
+  gr_context *c = s->c;
+  gr_comm *comm = c->comm;
+  int64_t bytes;
+  char *block = make_room(s, &bytes);
+  gr_status status = block ? GR_OK : gr_fail(c, GR_NO_MEMORY, "out of memory: %lld bytes", (long long)bytes);
+  status = gr_has_borders(comm->starts, comm->size, s->leaf)
+               ? gr_ranks_borders_of(c, s->op->dtype, s->v, s->leaf, 0, &s->before, status)
+               : gr_ranks_agree(c, status);
   if (status == GR_OK) {
     const gr_status own = make_messages(s);
     status = gr_ranks_moved(c, comm->table->gather_parts(comm->handle, s->mine, s->all, comm->lengths));
     if (status == GR_OK && close_up(s)) status = gr_ranks_agree(c, own);
   }
-  if (status == GR_OK) {
-    gr_operator_job job = {.op = s->op, .n = gr_ranks_all(c), .count = 1, .longest = 1, .a = {s->all, 8, 0}};
-    job.part = s->nodes ? GR_OPERATOR_NODES : GR_OPERATOR_WHOLE;
-    job.nodes = s->nodes;
-    job.leaves = s->leaves;
-    for (int k = 0; k < s->op->results; k++) {
-      words[k] = 0;
-      job.out[k] = (gr_vec){&words[k], 8, 0};
-    }
-    status = gr_fail_from(c, s->q, c->host->cpu()->custom(s->q, &job), "operator", 0);
-  }
+  if (status == GR_OK) status = fold_nodes(s, words);
   free(s->before);
   free(block);
   return status;
@@ -134,10 +144,7 @@ static gr_status total(void *with, const gr_tiles_stretch *p, uint64_t *words) {
   const in_order *s = with;
   gr_operator_job job = job_of(s, p);
   job.part = GR_OPERATOR_TILES;
-  for (int k = 0; k < s->op->states; k++) {
-    words[k] = 0;
-    job.out[k] = (gr_vec){&words[k], 8, 0};
-  }
+  gr_words_out(job.out, words, s->op->states);
   return s->c->host->cpu()->custom(s->q, &job);
 }
 
@@ -191,10 +198,7 @@ static gr_status fold_in_order(const ranked *given, int64_t n, uint64_t *words) 
   const gr_comm *comm = c->comm;
   in_order s = {.c = c, .q = given->q, .op = given->op};
   int last = comm->size - 1;
-  for (int k = 0; k < s.op->results; k++) {
-    words[k] = 0;
-    s.out[k] = (gr_vec){&words[k], 8, 0};
-  }
+  gr_words_out(s.out, words, s.op->results);
   while (last > 0 && comm->starts[last] == comm->starts[comm->size]) last--;
   const gr_status status = run_in_order(&s, s.op->dtype, given->v, n);
   if (status != GR_OK) return status;
@@ -241,6 +245,11 @@ static gr_status keep_present(gr_context *c, const gr_missing *m, gr_reduced *of
   return status;
 }
 
+void gr_custom_options(char text[GR_CUSTOM_OPTIONS], int exclusive, int reverse, const gr_missing *m) {
+  snprintf(text, GR_CUSTOM_OPTIONS, "%s%s%s%s", exclusive ? ", exclusive" : "", reverse ? ", reverse" : "",
+           m->nan ? ", skipnan" : "", m->mask.a ? ", mask" : "");
+}
+
 /* All that ranks must agree on. */
 static void describe(const gr_custom *u, const char *what, gr_dtype t, const char *options, gr_status mine,
                      char text[GR_CARD_TEXT]) {
@@ -249,7 +258,7 @@ static void describe(const gr_custom *u, const char *what, gr_dtype t, const cha
 }
 
 gr_status gr_custom_ranks(gr_context *c, gr_custom *u, const gr_missing *m, gr_reduced *given, uint64_t *words) {
-  char text[GR_CARD_TEXT], options[20];
+  char text[GR_CARD_TEXT], options[GR_CUSTOM_OPTIONS];
   const gr_dtype t = given->a->dtype;
   ranked s = {.c = c, .op = &u->op, .size = gr_size_of(t), .leaf = GR_LEAF(gr_size_of(t))};
   gr_array kept = {0};
@@ -260,11 +269,11 @@ gr_status gr_custom_ranks(gr_context *c, gr_custom *u, const gr_missing *m, gr_r
   if (mine == GR_OK && gr_may_miss(m) && of.a->n) mine = keep_present(c, m, &of, &kept);
   if (mine == GR_OK) mine = gr_array_read(of.a, GR_HOST, &s.v);
   s.q = of.a->storage->queue;
-  snprintf(options, sizeof options, "%s%s", m->nan ? ", skipnan" : "", m->mask.a ? ", mask" : "");
+  gr_custom_options(options, 0, 0, m);
   describe(u, "operator", t, options, mine, text);
   gr_status status = gr_ranks_meet(c, text, of.a->n, 1, mine);
   if (status == GR_OK && u->op.ordered && gr_ranks_all(c)) status = fold_in_order(&s, of.a->n, words);
-  else if (status == GR_OK) status = fold_parts(&s, words, GR_OK);
+  else if (status == GR_OK) status = fold_parts(&s, words);
   gr_array_release(&kept);
   return status;
 }

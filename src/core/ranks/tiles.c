@@ -4,6 +4,7 @@
 #include <string.h>
 #include "src/core/ranks/borders.h"
 #include "src/core/ranks/meet.h"
+#include "src/core/ranks/plan.h"
 
 typedef struct tiling {
   const gr_tiles *t;
@@ -118,6 +119,31 @@ void gr_tiles_keep(const gr_tiles_result *r, int64_t first, int64_t end, int siz
     memcpy((void *)((uintptr_t)to.data + (uintptr_t)(p * to.stride)), from, (size_t)size);
 }
 
+typedef struct layout {
+  int64_t message, all, joined, results, totals, tiles, bytes;
+} layout;
+
+/* Where everything lies in a block; what is put together only where there are borders. */
+static layout layout_of(const tiling *s, int borders) {
+  const gr_tiles *t = s->t;
+  gr_comm *comm = t->c->comm;
+  int64_t all = 0, totals = 1; /* and that of the tile that is put together */
+  layout l = {.bytes = 0};
+  for (int r = 0; r < comm->size; r++) {
+    const int64_t nodes = nodes_of(s, r), bytes = 8 + 8 * t->words * nodes;
+    comm->lengths[gr_ranks_peer(comm, r)] = bytes;
+    all += bytes;
+    totals += nodes;
+  }
+  l.message = gr_take_room(&l.bytes, comm->lengths[comm->rank]);
+  l.all = gr_take_room(&l.bytes, all);
+  l.joined = gr_take_room(&l.bytes, borders ? GR_SCAN_TILE * gr_size(t->dtype) : 0);
+  l.results = gr_take_room(&l.bytes, borders ? GR_SCAN_TILE * t->result : 0);
+  l.totals = gr_take_room(&l.bytes, totals * 8 * t->spread);
+  l.tiles = gr_take_room(&l.bytes, totals * 8);
+  return l;
+}
+
 /* Room for everything, what comes over borders, the totals of all, and then the results. */
 gr_status gr_ranks_tiles(gr_tiles *t) {
   gr_context *c = t->c;
@@ -125,31 +151,17 @@ gr_status gr_ranks_tiles(gr_tiles *t) {
   const int borders = t->ordered && gr_has_borders(comm->starts, comm->size, GR_SCAN_TILE);
   tiling s = {.t = t, .own = gr_ranks_own(comm), .low = gr_ranks_before(c)};
   gr_status mine = GR_OK;
-  int64_t total = 0, count = 1;
   s.high = s.low + t->n;
   s.from = t->ordered && t->n ? s.low / GR_SCAN_TILE * GR_SCAN_TILE : s.low;
-  for (int r = 0; r < comm->size; r++) {
-    const int64_t nodes = nodes_of(&s, r), bytes = 8 + 8 * t->words * nodes;
-    comm->lengths[gr_ranks_peer(comm, r)] = bytes;
-    total += bytes;
-    count += nodes;
-  }
-  const int64_t sizes[] = {comm->lengths[comm->rank],
-                           total,
-                           borders ? GR_SCAN_TILE * gr_size(t->dtype) : 0,
-                           borders ? GR_SCAN_TILE * t->result : 0,
-                           count * 8 * t->spread,
-                           count * 8};
-  int64_t at[7] = {0};
-  for (int k = 0; k < 6; k++) at[k + 1] = at[k] + (sizes[k] + 63) / 64 * 64;
-  char *block = malloc((size_t)at[6]);
-  if (!block) mine = gr_fail(c, GR_NO_MEMORY, "out of memory: %lld bytes", (long long)at[6]);
-  s.message = block + at[0];
-  s.all = block + at[1];
-  s.joined = block + at[2];
-  s.results = block + at[3];
-  s.totals = (uint64_t *)(void *)(block + at[4]);
-  s.tiles = (int64_t *)(void *)(block + at[5]);
+  const layout l = layout_of(&s, borders);
+  char *block = malloc((size_t)l.bytes);
+  if (!block) mine = gr_fail(c, GR_NO_MEMORY, "out of memory: %lld bytes", (long long)l.bytes);
+  s.message = block + l.message;
+  s.all = block + l.all;
+  s.joined = block + l.joined;
+  s.results = block + l.results;
+  s.totals = (uint64_t *)(void *)(block + l.totals);
+  s.tiles = (int64_t *)(void *)(block + l.tiles);
   gr_status status =
       borders ? gr_ranks_borders_of(c, t->dtype, t->a, GR_SCAN_TILE, 1, &s.before, mine) : gr_ranks_agree(c, mine);
   if (status == GR_OK) {
