@@ -159,7 +159,7 @@ describe("ranks", function()
   end)
 
   it("save where files must have names, or one cannot reach one without", function()
-    for _, environment in ipairs { "", "NO_TMPFILE=1", "NO_PROC=1" } do
+    for _, environment in ipairs { "", "NO_TMPFILE=1", "NO_PROC=1", "NO_LINK=1" } do
       for _, what in ipairs { "old", "new" } do
         local status, text, files, bytes = saved(what, environment)
         assert.equal(0, status, text)

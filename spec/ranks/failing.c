@@ -3,7 +3,7 @@
 ** calls of MPI_Isend is the first to return an error instead of sending. A rank that sends something before is late.
 ** With FAILING_WAIT the first MPI_Waitall returns an error instead of waiting; who takes back what is still expected
 ** then says so. KILLED is the rank that is killed as it brings a file to the disk; NO_TMPFILE: files without a name are
-** unknown; NO_PROC: rank 1 sees no files of other processes.
+** unknown; NO_PROC: rank 1 sees no files of other processes; NO_LINK: files get no names by links.
 */
 #define _GNU_SOURCE 1
 #include <dlfcn.h>
@@ -59,6 +59,12 @@ NAMED int openat(int folder, const char *path, int flags, ...) {
   va_end(rest);
   if (getenv("NO_TMPFILE") && (flags & O_TMPFILE) == O_TMPFILE) return errno = EOPNOTSUPP, -1;
   return real(folder, path, flags, mode);
+}
+
+NAMED int linkat(int from, const char *path, int folder, const char *name, int flags) {
+  typedef int link_function(int, const char *, int, const char *, int);
+  if (getenv("NO_LINK")) return errno = EPERM, -1;
+  return ((link_function *)dlsym(RTLD_NEXT, "linkat"))(from, path, folder, name, flags);
 }
 
 static int waits;

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -136,7 +137,7 @@ static int create_unnamed(gr_writer *w) {
 #ifdef O_TMPFILE
   struct stat own, seen;
   char place[GR_WRITER_PLACE];
-  w->fd = openat(w->folder, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, mode_of_new(w));
+  w->fd = openat(w->folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, mode_of_new(w));
   if (w->fd < 0) return 0;
   gr_writer_place(getpid(), w->fd, place);
   if (fstat(w->fd, &own) == 0 && stat(place, &seen) == 0 && own.st_ino == seen.st_ino && own.st_dev == seen.st_dev)
@@ -263,6 +264,18 @@ static int reach_disk(int fd) {
   return !failed || errno == EINVAL || errno == EBADF;
 }
 
+/* The bytes of a file that may not be given a name, as where a sandbox forbids links, go into one that has one. */
+static int move_to_named(gr_writer *w) {
+  const int unnamed = w->fd;
+  off_t at = 0;
+  ssize_t put;
+  if (!take_name(w, create)) return w->fd = unnamed, 0;
+  do put = sendfile(w->fd, unnamed, &at, PIECE);
+  while (put > 0 || (put < 0 && errno == EINTR));
+  close_keeping_errno(unnamed);
+  return put == 0 && (!w->old || keep_mode(w)) && reach_disk(w->fd);
+}
+
 static int close_written(gr_writer *w) {
   int fd = w->fd;
   w->fd = -1;
@@ -271,7 +284,8 @@ static int close_written(gr_writer *w) {
 
 int gr_writer_end(gr_writer *w, int keep) {
   int error = errno, direct = w->folder < 0;
-  int ok = keep && (direct || ((!w->old || keep_mode(w)) && reach_disk(w->fd) && gr_writer_name(w)));
+  int ok =
+      keep && (direct || ((!w->old || keep_mode(w)) && reach_disk(w->fd) && (gr_writer_name(w) || move_to_named(w))));
   if (!keep) errno = error;
   if (ok) ok = close_written(w);
   else close_keeping_errno(w->fd);

@@ -3,8 +3,9 @@
 ** does not matter where rows begin, and no word is shifted. Of the lanes of the tree a thread has groups of eight (of
 ** 8-byte elements four), as far apart as lanes get, so that they fold at once by halves; then the groups that it has in
 ** turn fold, then those of the warps that share the leaf, at last those of the threads of a warp that share a column,
-** as they do where there are few columns. Where the warps of a block have registers for a leaf, all of it is on its way
-** at once and is held, so that a variance reads memory once; else groups come one after the other, for a variance twice.
+** as they do where there are few columns. Where the warps of a block have registers for a leaf, all of it is on its
+** way at once and is held, so that a variance reads memory once; else groups come one after the other, for a variance
+** twice.
 */
 #ifndef GR_CUDA_REDUCE_COLS_BY_LANE_CUH
 #define GR_CUDA_REDUCE_COLS_BY_LANE_CUH
