@@ -107,6 +107,24 @@ describe("matrices at the edge", function()
     S.same_all({ 0, 0 }, gr.cosine(a, b, { rows = 2, pairs = true }), "cosine")
   end)
 
+  -- Large enough for every kernel of columns; some end within a leaf, and some begin within a word.
+  it("tall columns are those of one vector, and stay as they are", function()
+    for _, shape in ipairs { { "f16", 17700, 512 }, { "bf16", 20480, 440 }, { "bf16", 92500, 96 }, { "f32", 9000, 512 },
+      { "f64", 4900, 512 }, { "f16", 17700, 513 }, { "f32", 700, 1501 }, { "f64", 70, 30001 }, { "f32", 300001, 3 } } do
+      local dtype, rows, columns = shape[1], shape[2], shape[3]
+      local a = gr.randn(rows * columns, { seed = rows }):mul(30):cast(dtype)
+      local before = gr.digest(a)
+      for _, name in ipairs { "var", "sum", "max", "argmax" } do
+        local all, again = gr[name](a, { rows = rows, axis = 1 }), gr[name](a, { rows = rows, axis = 1 })
+        assert.equal(gr.digest(all), gr.digest(again), name .. " " .. dtype)
+        for _, k in ipairs { 1, 2, columns - 1, columns } do
+          S.same(gr[name](a:slice(k, nil, columns)), all[k], name, dtype, rows, "rows, column", k)
+        end
+      end
+      assert.equal(before, gr.digest(a), dtype)
+    end
+  end)
+
   it("dot of columns, with one vector and pair by pair", function()
     local a = gr.arange(1, 6)
     S.same_all({ 9, 12, 15 }, gr.dot(a, gr.arange(1, 2), { rows = 2, axis = 1 }), "each column")

@@ -180,7 +180,7 @@ struct gr_variance_ring
   }
   /* The same by hand, where a leaf is not whole. */
   __device__ __forceinline__ void copy(int s, int i) {
-    const char *data = (const char *)q.job.a.data + q.first * size;
+    const char *matrix = (const char *)q.job.a.data + q.first * size;
     if constexpr (S::joint) {
 #pragma unroll 1
       for (int k = threadIdx.x & 31; k < S::slot_bytes / 16; k += 32) {
@@ -190,7 +190,7 @@ struct gr_variance_ring
                          16;
         if (column < q.job.count * size && row < t.rows_of(walk.leaf))
           ((uint4 *)(data + s * S::slot_bytes))[k] =
-              gr_load16(data + column + ((int64_t)walk.leaf * S::leaf_rows + row) * q.job.a.stride);
+              gr_load16(matrix + column + ((int64_t)walk.leaf * S::leaf_rows + row) * q.job.a.stride);
       }
     } else {
 #pragma unroll 1
@@ -198,7 +198,7 @@ struct gr_variance_ring
         int leaf = walk.leaf + t.sub(p), there = t.there_of(leaf) - i * S::batch;
         int64_t column = (((int64_t)walk.group << q.cols_variance_ring.words_log2) + t.word(p)) * 16;
         const char *from =
-            data + column + ((int64_t)leaf * S::leaf_rows + i * S::batch * S::lanes + t.lane) * q.job.a.stride;
+            matrix + column + ((int64_t)leaf * S::leaf_rows + i * S::batch * S::lanes + t.lane) * q.job.a.stride;
 #pragma unroll 1
         for (int r = 0; r < S::batch; r++, from += q.job.a.stride * S::lanes)
           if (column < q.job.count * size && r < there) *word(s, r, p) = gr_load16(from);
