@@ -35,9 +35,9 @@ constexpr int gr_few_narrow = size == 8 ? 8 : 4;
 constexpr int gr_flat_warps = 16, gr_flat_leaves = 32, gr_flat_words = 8;
 /* gr_reduce_cols_by_lane: warps of a block at most, lanes of the tree that a thread has together, levels of its stack,
    and groups' elements that it holds by the inputs: var f32 48 x 909414 held 79 us, in turn by eight warps 215; f16
-   82 x 1167340 204 and 776. Where it holds none, rows of lanes that it loads at once by the bytes of an element and what
-   it meets: var bf16 25165 x 725 by four rows 29.8 us, by two 31.9, but then nothing spills. Other numbers are not
-   measured. */
+   82 x 1167340 204 and 776. Where it holds none, rows of lanes that it loads at once by the bytes of an element and
+   what it meets: var bf16 25165 x 725 by four rows 29.8 us, by two 31.9, but then nothing spills. Other numbers are
+   not measured. */
 constexpr int gr_by_lane_warps = 16, gr_by_lane_levels = 3;
 template <int size>
 constexpr int gr_by_lane_together = size == 8 ? 4 : 8;
