@@ -15,6 +15,25 @@ local operators = {
     identity = { m = -1, p = 0 } },
 }
 
+-- A matrix of which each rank holds some rows, here and there with something missing: all of it, then this rank's part
+-- of it, each with a call's options.
+local function matrix(n, dtype, round)
+  local rows, columns = n % 500 + 1, among(1, 3)
+  local m, mask = data(rows * columns, dtype, round), gr.rand(rows * columns, { seed = round }):compare(">", 0.3)
+  if dtype:find "f" then m[among(1, rows * columns)] = 0 / 0 end
+  local first, last = cut(rows, dtype)
+  local function part(of) return of:slice((first - 1) * columns + 1, last * columns) end
+  local missing = one_of { {}, { skipnan = true }, { mask = mask }, { skipnan = true, mask = mask } }
+  local own = { skipnan = missing.skipnan, mask = missing.mask and part(mask) or nil, comm = comm }
+  return { values = m, rows = rows, columns = columns, options = missing },
+    { values = part(m), rows = math.max(last - first + 1, 1), options = own }
+end
+
+-- Turns the options into those of a call by columns. No rows are one row of no columns.
+local function by_columns(of)
+  of.options.axis, of.options.rows = 1, of.rows
+end
+
 function check.operators(round)
   for k, op in ipairs(operators) do
     for _, dtype in ipairs { "u8", "f16", "i32", "f32", "f64" } do
@@ -25,22 +44,17 @@ function check.operators(round)
       local u, v = gr.reduce(a:slice(first, last), op, { comm = comm })
       same(u, x, "operator", k, dtype, n)
       same(v, y, "operator", k, dtype, n)
-      local rows, columns = n % 500 + 1, among(1, 3)
-      local m, mask = data(rows * columns, dtype, round), gr.rand(rows * columns, { seed = round }):compare(">", 0.3)
-      if dtype:find "f" then m[among(1, rows * columns)] = 0 / 0 end
-      first, last = cut(rows, dtype)
-      local function part(of) return of:slice((first - 1) * columns + 1, last * columns) end
-      local missing = one_of { {}, { skipnan = true }, { mask = mask }, { skipnan = true, mask = mask } }
-      local own = missing.mask and part(mask)
-      x, y = gr.reduce(m, op, { axis = 1, rows = rows, skipnan = missing.skipnan, mask = missing.mask })
-      u, v = gr.reduce(part(m), op, { axis = 1, rows = math.max(last - first + 1, 1), skipnan = missing.skipnan,
-        mask = own or nil, comm = comm })
-      same(u, x, "operator by columns", k, dtype, rows, columns)
-      if y then same(v, y, "operator by columns", k, dtype, rows, columns) end
-      x, y = gr.reduce(m, op, { skipnan = missing.skipnan, mask = missing.mask })
-      u, v = gr.reduce(part(m), op, { skipnan = missing.skipnan, mask = own or nil, comm = comm })
-      same(u, x, "operator of some", k, dtype, rows, columns)
-      same(v, y, "operator of some", k, dtype, rows, columns)
+      local whole, own = matrix(n, dtype, round)
+      x, y = gr.reduce(whole.values, op, whole.options)
+      u, v = gr.reduce(own.values, op, own.options)
+      same(u, x, "operator of some", k, dtype, whole.rows, whole.columns)
+      same(v, y, "operator of some", k, dtype, whole.rows, whole.columns)
+      by_columns(whole)
+      by_columns(own)
+      x, y = gr.reduce(whole.values, op, whole.options)
+      u, v = gr.reduce(own.values, op, own.options)
+      same(u, x, "operator by columns", k, dtype, whole.rows, whole.columns)
+      if y then same(v, y, "operator by columns", k, dtype, whole.rows, whole.columns) end
     end
   end
 end
@@ -73,17 +87,11 @@ function check.ordered(round)
         for j = 1, math.max(#whole, #part) do same(part[j], whole[j], what, k, j, dtype, n) end
       end
       all("ordered operator", { op(a) }, { op(a:slice(first, last), { comm = comm }) })
-      local rows, columns = n % 500 + 1, among(1, 3)
-      local m, mask = data(rows * columns, dtype, round), gr.rand(rows * columns, { seed = round }):compare(">", 0.3)
-      if dtype:find "f" then m[among(1, rows * columns)] = 0 / 0 end
-      first, last = cut(rows, dtype)
-      local function part(of) return of:slice((first - 1) * columns + 1, last * columns) end
-      local missing = one_of { {}, { skipnan = true }, { mask = mask }, { skipnan = true, mask = mask } }
-      local whole = { skipnan = missing.skipnan, mask = missing.mask }
-      local own = { skipnan = missing.skipnan, mask = missing.mask and part(mask) or nil, comm = comm }
-      all("ordered operator of some", { op(m, whole) }, { op(part(m), own) })
-      whole.axis, whole.rows, own.axis, own.rows = 1, rows, 1, math.max(last - first + 1, 1)
-      all("ordered operator by columns", { op(m, whole) }, { op(part(m), own) })
+      local whole, own = matrix(n, dtype, round)
+      all("ordered operator of some", { op(whole.values, whole.options) }, { op(own.values, own.options) })
+      by_columns(whole)
+      by_columns(own)
+      all("ordered operator by columns", { op(whole.values, whole.options) }, { op(own.values, own.options) })
     end
   end
 end
