@@ -49,21 +49,28 @@ static int square(void) { return step(GR_MAP_add, step(GR_MAP_square, input(0), 
 static const struct asked {
   const char *name;
   int (*formula)(void);
-  int reducer, variant, number;
+  int reducer, variant, number, present; /* present: 1, and with a tally 2 */
 } all[] = {
-    {"sum_square", square, GR_RED_SUM, 0, 1},
-    {"sum_root", root, GR_RED_SUM, 0, 1},
-    {"max_quotient", quotient, GR_RED_MINMAX, 0, 1},
-    {"all_root", root, GR_JIT_BOTH, 0, 1},
-    {"rows_root", root, GR_RED_SUM, 0, 0},
-    {"columns_square", square, GR_JIT_COLUMNS_SUM, 0, 0},
-    {"histogram_even32", square, GR_JIT_HISTOGRAM, 0, 0},
-    {"histogram_even64", square, GR_JIT_HISTOGRAM, 1, 0},
-    {"histogram_edges", square, GR_JIT_HISTOGRAM, 2, 0},
-    {"histogram_many", square, GR_JIT_HISTOGRAM, 3, 0},
-    {"scan_short_sum", square, GR_JIT_SCAN, 0, 0},
-    {"scan_long_sum", square, GR_JIT_SCAN, 3, 0},
-    {"scan_long_order", square, GR_JIT_SCAN, 5, 0},
+    {"sum_square", square, GR_RED_SUM, 0, 1, 0},
+    {"sum_root", root, GR_RED_SUM, 0, 1, 0},
+    {"max_quotient", quotient, GR_RED_MINMAX, 0, 1, 0},
+    {"all_root", root, GR_JIT_BOTH, 0, 1, 0},
+    {"present_sum", square, GR_RED_SUM, 0, 1, 1},
+    {"present_mean", square, GR_RED_SUM, 0, 1, 2},
+    {"present_mse", square, GR_RED_SQDIFF, 0, 1, 2},
+    {"present_dot", square, GR_RED_DOT, 0, 1, 1},
+    {"present_norm", square, GR_RED_SUMSQ, 0, 1, 1},
+    {"present_max", square, GR_RED_MINMAX, 0, 1, 1},
+    {"present_argmax", square, GR_RED_ARGMAX, 0, 1, 1},
+    {"rows_root", root, GR_RED_SUM, 0, 0, 0},
+    {"columns_square", square, GR_JIT_COLUMNS_SUM, 0, 0, 0},
+    {"histogram_even32", square, GR_JIT_HISTOGRAM, 0, 0, 0},
+    {"histogram_even64", square, GR_JIT_HISTOGRAM, 1, 0, 0},
+    {"histogram_edges", square, GR_JIT_HISTOGRAM, 2, 0, 0},
+    {"histogram_many", square, GR_JIT_HISTOGRAM, 3, 0, 0},
+    {"scan_short_sum", square, GR_JIT_SCAN, 0, 0, 0},
+    {"scan_long_sum", square, GR_JIT_SCAN, 3, 0, 0},
+    {"scan_long_order", square, GR_JIT_SCAN, 5, 0, 0},
 };
 
 static FILE *open_in(const char *folder, const char *name) {
@@ -89,7 +96,9 @@ static void write_all(const char *folder) {
     code.variant = (uint8_t)all[k].variant;
     code.number = (uint8_t)all[k].number;
     code.early = 1;
-    code.b = code.tally = -1;
+    code.present = all[k].present != 0;
+    code.b = -1;
+    code.tally = all[k].present == 2 ? 0 : -1;
     code.a = (int16_t)all[k].formula();
     if (!gr_jit_ptx(&code, &ptx, &why)) fprintf(stderr, "%s: %s\n", all[k].name, why), exit(1);
     f = open_in(folder, all[k].name);

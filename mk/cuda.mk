@@ -82,8 +82,10 @@ $(OBJ)/%.$(arch_names).o: %.cu
 	@mkdir -p $(@D)
 	$(call step,$<) $(nvcc) $(nvflags) $(follow) -c $< -o $@
 
-# For the oldest chip that is shipped for: newer ones' drivers compile it, too. Scans for the first with barriers.
+# For the oldest chip that is shipped for: newer ones' drivers compile it, too. Scans for the first with barriers,
+# kernels of what is present for the first with instructions for extremes.
 shipped_skeletons_scan = 80
+shipped_skeletons_present = 80
 shipped_ptx = $(shipped_cu:%.cu=$(OBJ)/%.ptx)
 $(OBJ)/%.ptx: %.cu
 	@mkdir -p $(@D)

@@ -42,6 +42,7 @@ typedef struct gr_cuda_formula {
   int resident;              /* blocks of 256 threads that a multiprocessor holds */
   int fields;                /* of its state, if that is not the job's reducer's; else 0 */
   int alone;                 /* states are merged by it alone, not by the host */
+  int present;               /* it reads vectors, of which it leaves NaN out, and is planned as the built one */
   int across;                /* it is a gr_reduce_cols_sum, of columns that gr_cuda_columns_fit */
   int count;
   const uint64_t *words;

@@ -1,6 +1,7 @@
 #include "kernels/cpu/formula/block.h"
 
 #include "kernels/cpu/gather.h"
+#include "kernels/filling.h"
 
 #define CACHE (48 * 1024) /* bytes: blocks become smaller where there is much to hold */
 #define SCRATCH 4         /* blocks of 8 bytes an element: three operands and a result as they are computed in */
@@ -41,16 +42,10 @@ static void add_out(gr_block_plan *p, int node, int stored) {
   p->out_node[p->outs++] = node;
 }
 
-int gr_block_tests(const gr_program *g, int node) {
-  const gr_node *x = &g->nodes[GR_IS_NUMBER(node) ? 0 : node];
-  if (GR_IS_NUMBER(node) || x->kind != GR_NODE_STEP || x->op != GR_MAP_compare || x->relation != GR_IS_eq) return -1;
-  return x->a == x->b && !GR_IS_NUMBER(x->a) && gr_is_float((gr_dtype)x->from) ? x->a : -1;
-}
-
 int gr_block_fills(const gr_program *g, int node) {
   const gr_node *x = &g->nodes[node];
   if (x->kind != GR_NODE_STEP || x->op != GR_MAP_where || GR_IS_NUMBER(x->a)) return -1;
-  return gr_block_tests(g, x->c) == x->a ? x->a : -1;
+  return gr_tested_node(g, x->c) == x->a ? x->a : -1;
 }
 
 static int operands_of(const gr_program *g, int node, int operand[3]) {

@@ -59,8 +59,7 @@ void gr_block_ready(gr_block_plan *, void *memory);
 #define GR_BLOCK_PAGE 4096
 char *gr_block_in_step(const gr_block_plan *, char *at);
 
-/* Of the test x == x of floats, which is not so of NaN alone, the node x; of where(x == x, x, y), too; of others -1. */
-int gr_block_tests(const gr_program *, int node);
+/* Of where(x == x, x, y) of floats, where only NaN is not x, the node x; of others -1. */
 int gr_block_fills(const gr_program *, int node);
 
 /* What a thread works in; set: one of plan->sets. */

@@ -7,6 +7,7 @@
 #include "kernels/cpu/gather.h"
 #include "kernels/cpu/reduce/reduce.h"
 #include "kernels/cpu/scan/scan.h"
+#include "kernels/filling.h"
 
 #define PIECE 16384 /* positions for one thread at a time, at least */
 #define MOST_PIECES 512
@@ -69,24 +70,6 @@ static gr_span filling_span(const gr_plan *p, int by, gr_dtype t) {
   return p->job->op == GR_OP_max ? table->filled_highest[by][t] : NULL;
 }
 
-/* The nodes of x == x, or of (x == x) * (y == y). */
-static int is_test(const gr_program *g, int node, int of[2]) {
-  const gr_node *test = &g->nodes[node];
-  of[0] = gr_block_tests(g, node);
-  of[1] = -1;
-  if (of[0] >= 0 || test->kind != GR_NODE_STEP || test->op != GR_MAP_mul) return of[0] >= 0;
-  of[0] = gr_block_tests(g, test->a);
-  of[1] = gr_block_tests(g, test->b);
-  return of[0] >= 0 && of[1] >= 0;
-}
-
-/* Whether node is where(x, fill, test), with the same number or element for all that it fills. */
-static int is_filled(const gr_program *g, int node) {
-  const gr_node *n = &g->nodes[node];
-  if (n->kind != GR_NODE_STEP || n->op != GR_MAP_where || GR_IS_NUMBER(n->a) || GR_IS_NUMBER(n->c)) return 0;
-  return GR_IS_NUMBER(n->b) || (g->nodes[n->b].kind == GR_NODE_INPUT && g->nodes[n->b].spread == GR_ONE);
-}
-
 static double fill_of(const gr_formula_job *job, int node, gr_dtype t) {
   const int b = job->program->nodes[node].b;
   if (!GR_IS_NUMBER(b)) return gr_widened(t, (const char *)job->inputs[job->program->nodes[b].input].data);
@@ -102,31 +85,19 @@ static int lies_there(const gr_formula_job *job, int node) {
 /* Whether consumer k is of that kind, and its kernel. */
 static int find_filling(formula *f, int k) {
   const gr_program *g = f->job->program;
-  const gr_consumer *c = &f->job->consumers[k];
   gr_plan *p = &f->consumers[k];
+  gr_filled found;
   gr_span span;
   gr_dtype t;
-  int of[2], test = c->a, nan;
-  if (p->red != GR_RED_COUNT) {
-    if (!is_filled(g, c->a)) return 0;
-    test = g->nodes[c->a].c;
-    if (p->inputs == 2 && (!is_filled(g, c->b) || g->nodes[c->b].c != test)) return 0;
-  }
-  nan = is_test(g, test, of);
-  if (!nan && p->red == GR_RED_COUNT) return 0;
-  if (p->red != GR_RED_COUNT) {
-    const int x = g->nodes[c->a].a, y = p->inputs == 2 ? g->nodes[c->b].a : -1;
-    nan = nan && of[0] == x && of[1] == y;
-    of[0] = x;
-    of[1] = y;
-  }
-  t = (gr_dtype)g->nodes[of[0]].dtype;
-  span = filling_span(p, nan ? GR_GAPS_NAN : GR_GAPS_MASK, t);
-  if (!span || (!nan && !lies_there(f->job, test)) || (of[1] >= 0 && g->nodes[of[1]].dtype != t)) return 0;
+  if (!gr_find_filled(g, &f->job->consumers[k], p->inputs, p->red == GR_RED_COUNT, &found)) return 0;
+  t = (gr_dtype)g->nodes[found.of[0]].dtype;
+  span = filling_span(p, found.nan ? GR_GAPS_NAN : GR_GAPS_MASK, t);
+  if (!span || (!found.nan && !lies_there(f->job, found.test))) return 0;
+  if (found.of[1] >= 0 && g->nodes[found.of[1]].dtype != t) return 0;
   p->span = span;
-  f->asked[k].a = of[0];
-  f->asked[k].b = of[1];
-  f->mask[k] = nan ? -1 : test;
+  f->asked[k].a = found.of[0];
+  f->asked[k].b = found.of[1];
+  f->mask[k] = found.nan ? -1 : found.test;
   return 1;
 }
 

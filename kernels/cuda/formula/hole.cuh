@@ -11,7 +11,7 @@
 #define GR_CUDA_FORMULA_HOLE_CUH
 
 #include "kernels/cuda/thread/load.cuh"
-#include "kernels/cuda/thread/reducers.cuh"
+#include "kernels/cuda/thread/present.cuh"
 
 /*
 ** A reducer whose elements are a formula's: of one input its node a, of two its nodes a and b. number: its kernel does
@@ -43,6 +43,16 @@ struct gr_tallied : gr_of_formula<R, to_host> {
   static __device__ __forceinline__ gr_acc merge(gr_acc a, gr_acc b) { return with(R::merge(a, b), a.i[1] + b.i[1]); }
 };
 
+/*
+** Elements that are not NaN (thread/present.cuh), which lie in memory: there are no holes but those of the tally, which
+** is counted as they are added.
+*/
+template <class R>
+struct gr_tallied_present : gr_tallied<R, true> {
+  using Read = gr_of_present<R, true>;
+  static constexpr bool formula = false, present = true, number = true;
+};
+
 /* Before any hole: none has been counted. */
 __device__ __forceinline__ void gr_start_tally() { asm volatile("//GR_START"); }
 /* After all holes that led to `state`: the tally of a warp. */
@@ -53,6 +63,9 @@ __device__ __forceinline__ int gr_tally_of_warp(const gr_acc &state) {
   for (int h = 16; h; h >>= 1) tally += __shfl_xor_sync(0xffffffffu, tally, h);
   return tally;
 }
+
+/* Takes as many more into it, between the two. */
+__device__ __forceinline__ void gr_add_to_tally(int more) { asm volatile("add.s32 %%tally, %%tally, %0;" ::"r"(more)); }
 
 #define GR_FOUR(v) "=r"((v).x), "=r"((v).y), "=r"((v).z), "=r"((v).w)
 #define GR_FOUR_ROWS(v, r) GR_FOUR(v[r]), GR_FOUR(v[r + 1]), GR_FOUR(v[r + 2]), GR_FOUR(v[r + 3])

@@ -10,6 +10,9 @@
 #define GR_STORE_THREADS 256
 #define GR_STORE_ROWS 4
 
+/* Compute capability (its first digit) from which on kernels of what is present are there (skeletons_present.cu). */
+#define GR_PRESENT_LEAST 8
+
 #ifdef __cplusplus
 struct gr_formula_tuning {
   /* Registers of a thread that stores elements: not measured. */

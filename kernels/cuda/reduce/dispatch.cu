@@ -24,7 +24,7 @@ namespace {
 void plan_combine(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip &chip) {
   int64_t nodes = p.args.nodes, count = p.args.job.count, blocks = nodes * ceil_div(count, p.per_block);
   bool alone = p.launch.formula && p.launch.formula->alone;
-  int polled = p.launch.formula ? Shares::polled_of_formulas : Shares::polled_nodes;
+  int polled = p.launch.formula && !p.launch.formula->present ? Shares::polled_of_formulas : Shares::polled_nodes;
   bool few = !alone && count <= chip.sms && nodes <= polled * p.launch.threads && p.launch.threads <= 256;
   if (p.to_host) {
     if (p.args.combine != GR_COMBINE_LEAVES_ON_HOST && nodes > 1 && nodes <= most_mailed(p, 2 * GR_MAILBOX_STATES))

@@ -17,8 +17,10 @@ template <class R>
 struct gr_reader<R, true> {
   using type = typename R::Read;
 };
+/* Kernels of what is present are one text for all chips, by Hopper's numbers. */
 template <class R>
-constexpr int gr_leaves_registers = gr_leaves_registers_for(gr_traits_of<typename gr_reader<R>::type>, gr_arch);
+constexpr int gr_leaves_registers =
+    gr_leaves_registers_for(gr_traits_of<typename gr_reader<R>::type>, R::present ? 900 : gr_arch);
 /* Blocks of 256 threads that a multiprocessor can hold. */
 template <class R>
 constexpr int gr_leaves_resident = 65536 / 256 / gr_leaves_registers<R>;
@@ -76,7 +78,7 @@ __device__ __forceinline__ bool gr_fold_blocks(const gr_reduce_args &q, gr_acc &
   return true;
 }
 
-/* One vector, no segments. */
+/* One vector for the host, no segments. */
 template <class R>
 static __device__ __forceinline__ bool gr_is_flat(const gr_reduce_args &q) {
   return R::number || q.flat;
@@ -143,7 +145,7 @@ __global__ void GR_LEAVES_BOUNDS(R) gr_reduce_leaves(const __grid_constant__ gr_
     const int tally = gr_tally_of_warp(acc);
     acc = R::with(acc, lane == 0 ? tally : 0);
   }
-  if constexpr (R::number) {
+  if constexpr (R::number && R::formula) {
     gr_end_number<R>(q, acc, value, node, warp, lane);
     return;
   }
@@ -183,7 +185,7 @@ __global__ void GR_LEAVES_BOUNDS(R) gr_reduce_leaves(const __grid_constant__ gr_
     writes = threadIdx.x == 0;
   }
   if (!writes || (!gr_is_flat<R>(q) && (w.v >= q.job.count || s.n > q.job.n))) return;
-  if (q.done) gr_mailbox_put_state<R>(q, s.place, acc);
+  if (R::number || q.done) gr_mailbox_put_state<R>(q, s.place, acc);
   else if constexpr (R::tallied) gr_write_tallied<R>(q, acc, s.place);
   else gr_write<R>(q, acc, s.place, s.n);
 }

@@ -18,8 +18,8 @@ __device__ __forceinline__ constexpr K gr_highest() {
 
 /*
 ** The larger or the smaller of the elements of two words, place by place: one of 4 bytes, two of 2 bytes, or two bytes
-** in the upper halves of 16 bits. Floats are compared as floats: +0 is above -0, and a NaN gives the canonical one.
-** Devices that have no instruction for it compare keys.
+** in the upper halves of 16 bits. Floats are compared as floats: +0 is above -0, and a NaN gives the canonical one; or,
+** without nan, it gives way to what is none. Devices that have no instruction for it compare keys.
 */
 template <gr_dtype D, bool larger>
 __device__ __forceinline__ uint32_t gr_better_by_key(uint32_t a, uint32_t b) {
@@ -37,12 +37,14 @@ __device__ __forceinline__ uint32_t gr_better_by_key(uint32_t a, uint32_t b) {
   }
   return r;
 }
-template <gr_dtype D, bool larger>
+template <gr_dtype D, bool larger, bool nan = true>
 __device__ __forceinline__ uint32_t gr_better(uint32_t a, uint32_t b) {
 #if __CUDA_ARCH__ >= 800
-#define GR_BETTER(type)                                                            \
-  if constexpr (larger) asm("max.NaN." type " %0, %0, %1;" : "+r"(a) : "r"(b));    \
-  else asm("min.NaN." type " %0, %0, %1;" : "+r"(a) : "r"(b));                     \
+#define GR_BETTER(type)                                                             \
+  if constexpr (larger && nan) asm("max.NaN." type " %0, %0, %1;" : "+r"(a) : "r"(b)); \
+  else if constexpr (larger) asm("max." type " %0, %0, %1;" : "+r"(a) : "r"(b));    \
+  else if constexpr (nan) asm("min.NaN." type " %0, %0, %1;" : "+r"(a) : "r"(b));   \
+  else asm("min." type " %0, %0, %1;" : "+r"(a) : "r"(b));                          \
   return a;
   if constexpr (D == GR_F16) {
     GR_BETTER("f16x2")
@@ -50,8 +52,10 @@ __device__ __forceinline__ uint32_t gr_better(uint32_t a, uint32_t b) {
     GR_BETTER("bf16x2")
   } else if constexpr (D == GR_F32) {
     float x = __uint_as_float(a), y = __uint_as_float(b);
-    if constexpr (larger) asm("max.NaN.f32 %0, %0, %1;" : "+f"(x) : "f"(y));
-    else asm("min.NaN.f32 %0, %0, %1;" : "+f"(x) : "f"(y));
+    if constexpr (larger && nan) asm("max.NaN.f32 %0, %0, %1;" : "+f"(x) : "f"(y));
+    else if constexpr (larger) asm("max.f32 %0, %0, %1;" : "+f"(x) : "f"(y));
+    else if constexpr (nan) asm("min.NaN.f32 %0, %0, %1;" : "+f"(x) : "f"(y));
+    else asm("min.f32 %0, %0, %1;" : "+f"(x) : "f"(y));
     return __float_as_uint(x);
   } else
 #undef GR_BETTER
@@ -63,9 +67,9 @@ __device__ __forceinline__ uint32_t gr_better(uint32_t a, uint32_t b) {
   else return larger ? __vmaxu2(a, b) : __vminu2(a, b);
 }
 /* The better one of a word's two halves, in both of them; of 4 bytes the word as it is. */
-template <gr_dtype D, bool larger>
+template <gr_dtype D, bool larger, bool nan = true>
 __device__ __forceinline__ uint32_t gr_better_half(uint32_t a) {
-  return gr_size<D> == 4 ? a : gr_better<D, larger>(a, __funnelshift_r(a, a, 16));
+  return gr_size<D> == 4 ? a : gr_better<D, larger, nan>(a, __funnelshift_r(a, a, 16));
 }
 /* The key of the element in a word, or in its lower half. */
 template <gr_dtype D>
@@ -79,9 +83,9 @@ __device__ __forceinline__ gr_key_type<D> gr_key_of(uint32_t a) {
 /*
 ** The smallest and the largest element. Those of up to 4 bytes are compared as they are (signed bytes as unsigned ones,
 ** with the sign's bit changed), narrow ones two to a word: a byte is the upper half of 16 bits, and what lies below it
-** decides nothing. Those of 8 bytes are compared by their keys.
+** decides nothing. Those of 8 bytes are compared by their keys. nan: a NaN is the result; else it is left out.
 */
-template <gr_reducer RED, gr_dtype D>
+template <gr_reducer RED, gr_dtype D, bool nan = true>
 struct gr_order : gr_common<RED, D> {
   using B = gr_common<RED, D>;
   using T = typename B::T;
@@ -102,8 +106,8 @@ struct gr_order : gr_common<RED, D> {
   }
   /* Takes the largest of a and the smallest of b. */
   static __device__ __forceinline__ void take(Lane &l, uint32_t a, uint32_t b) {
-    l.low = gr_better<D, false>((uint32_t)l.low, b);
-    l.high = gr_better<D, true>((uint32_t)l.high, a);
+    l.low = gr_better<D, false, nan>((uint32_t)l.low, b);
+    l.high = gr_better<D, true, nan>((uint32_t)l.high, a);
   }
   static __device__ __forceinline__ void take(Lane &l, uint32_t u) { take(l, u, u); }
   static __device__ __forceinline__ void add(Lane &l, T x, T, const gr_context &, int) {
@@ -114,9 +118,10 @@ struct gr_order : gr_common<RED, D> {
       if (gr_size<D> == 1) u <<= 8;
       take(l, gr_size<D> < 4 ? u * 0x10001u : u);
     } else {
-      K k = (K)gr_element<D>::key(x);
-      l.low = k < l.low ? k : l.low;
-      l.high = k > l.high ? k : l.high;
+      const K k = (K)gr_element<D>::key(x);
+      const bool there = nan || !gr_is_nan<D>(x);
+      l.low = there && k < l.low ? k : l.low;
+      l.high = there && k > l.high ? k : l.high;
     }
   }
   /* Adds neighbouring columns of narrow elements, 4 bytes of each row. The two halves of `two` are two columns, while
@@ -173,9 +178,10 @@ struct gr_order : gr_common<RED, D> {
 
 /*
 ** The first of the largest keys. Between two marks a lane keeps the best key and its code, in 32 bits; codes
-** rise with position, so that "greater" keeps the first. mark turns the code into a position.
+** rise with position, so that "greater" keeps the first. mark turns the code into a position. by_nan: NaN is above all;
+** else it is what infinity is on the side of the least.
 */
-template <gr_reducer RED, gr_dtype D>
+template <gr_reducer RED, gr_dtype D, bool by_nan = true>
 struct gr_position : gr_common<RED, D> {
   using B = gr_common<RED, D>;
   using T = typename B::T;
@@ -189,8 +195,13 @@ struct gr_position : gr_common<RED, D> {
   static constexpr bool narrow = gr_size<D> <= 2;
   static constexpr bool lanes = false, leaves = false;
   static __device__ __forceinline__ Lane start() { return Lane{gr_lowest<K>(), gr_lowest<K>(), -1, -1}; }
+  static constexpr bool nan = by_nan;
+  static __device__ __forceinline__ K of_nan() {
+    if constexpr (by_nan) return gr_highest<K>();
+    else return (K)gr_element<D>::key(gr_minus_infinity<D>());
+  }
   static __device__ __forceinline__ K key(T x, int64_t key_xor) {
-    return gr_is_nan<D>(x) ? gr_highest<K>() : (K)gr_element<D>::key(x) ^ (K)key_xor;
+    return gr_is_nan<D>(x) ? of_nan() : (K)gr_element<D>::key(x) ^ (K)key_xor;
   }
   static __device__ __forceinline__ void add(Lane &l, T x, T, const gr_context &k, int code) {
     K one = key(x, k.key_xor);

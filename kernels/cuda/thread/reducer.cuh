@@ -97,6 +97,8 @@ struct gr_common {
                         by_place = false;
   /* Elements come from a formula, not from memory; and then: of one vector whose state goes to the host's mailbox. */
   static constexpr bool formula = false, number = false;
+  /* Elements that are NaN are left out, and of sums (counts) the others counted besides (thread/present.cuh). */
+  static constexpr bool present = false, blanks = false, counts = false;
   /* Its last field is how many elements a formula's tally has counted, and is not there while leaves are read. */
   static constexpr bool tallied = false;
   /* What a thread keeps of all its elements beside the lanes of a leaf: nothing. */

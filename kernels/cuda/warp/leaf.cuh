@@ -8,6 +8,18 @@
 #include "kernels/cuda/formula/hole.cuh"
 #include "kernels/cuda/warp/tuning.h"
 
+/*
+** Elements from .. to - 1 of a word are about to be added; what is to be left out of them is blanked. whole: that is
+** all of them.
+*/
+template <class Q>
+__device__ __forceinline__ void gr_blank_missing(uint4 &a, uint4 &b, bool whole, int from, int to) {
+  if constexpr (Q::blanks) {
+    const gr_there<Q> there(a, b);
+    if (Q::counts) gr_add_to_tally(whole ? there.count() : there.count(from, to));
+  }
+}
+
 /* skip: so many elements of the first row are left out (of those with lanes only). */
 template <class Q, int rows>
 __device__ __forceinline__ void gr_add_rows(typename Q::Lane (&l)[gr_lanes_of<Q>], const uint4 (&a)[rows],
@@ -15,14 +27,16 @@ __device__ __forceinline__ void gr_add_rows(typename Q::Lane (&l)[gr_lanes_of<Q>
   constexpr int each = 16 / gr_size<Q::dtype>;
 #pragma unroll
   for (int r = 0; r < rows; r++) {
+    uint4 x = a[r], y = b[r];
+    gr_blank_missing<Q>(x, y, !Q::lanes || r > 0, skip, each);
     if constexpr (Q::by_word) {
-      Q::add_word(l[0], a[r], b[r], k, r * each);
+      Q::add_word(l[0], x, y, k, r * each);
     } else {
 #pragma unroll
       for (int c = 0; c < each; c++)
         if (!Q::lanes || r > 0 || c >= skip) {
-          if constexpr (Q::by_place) Q::add_place(l[c], a[r], c, k);
-          else Q::add(l[Q::lanes ? c : 0], gr_pick<Q::dtype>(a[r], c), gr_pick<Q::dtype>(b[r], c), k, r * each + c);
+          if constexpr (Q::by_place) Q::add_place(l[c], x, c, k);
+          else Q::add(l[Q::lanes ? c : 0], gr_pick<Q::dtype>(x, c), gr_pick<Q::dtype>(y, c), k, r * each + c);
         }
     }
   }
@@ -32,6 +46,7 @@ __device__ __forceinline__ void gr_add_rows(typename Q::Lane (&l)[gr_lanes_of<Q>
 template <class Q>
 __device__ __forceinline__ void gr_add_some(typename Q::Lane (&l)[gr_lanes_of<Q>], uint4 a, uint4 b, int valid,
                                             const gr_context &k, int code) {
+  gr_blank_missing<Q>(a, b, false, 0, valid);
 #pragma unroll
   for (int c = 0; c < 16 / gr_size<Q::dtype>; c++)
     if (c < valid) Q::add(l[Q::lanes ? c : 0], gr_pick<Q::dtype>(a, c), gr_pick<Q::dtype>(b, c), k, code + c);
@@ -137,11 +152,11 @@ __device__ __noinline__ gr_lane_set<Q> gr_read_loose_apart(gr_walker a, gr_walke
                                                            gr_context c) {
   return gr_read_loose_here<Q, rows>(a, b, n, first, c);
 }
-/* Only a kernel itself has the arguments that a formula reads. */
+/* Only a kernel itself has the arguments that a formula reads, and the tally. */
 template <class Q, int rows>
 __device__ __forceinline__ gr_lane_set<Q> gr_read_loose(const gr_walker &a, const gr_walker &b, int64_t n,
                                                         int64_t first, const gr_context &c) {
-  if constexpr (Q::formula) return gr_read_loose_here<Q, rows>(a, b, n, first, c);
+  if constexpr (Q::formula || Q::counts) return gr_read_loose_here<Q, rows>(a, b, n, first, c);
   else return gr_read_loose_apart<Q, rows>(a, b, n, first, c);
 }
 
@@ -178,8 +193,9 @@ __device__ __forceinline__ void gr_load_after(gr_leaf_view &w) {
 template <class Q>
 __device__ __forceinline__ gr_leaf_view gr_view_of(const char *a, const char *b, int lane) {
   gr_leaf_view w;
-  w.shift = w.shift_b = Q::number ? 0 : (int)((uintptr_t)a & 15); /* whole leaves from address 0 on */
-  if (Q::inputs == 2 && !Q::number) w.shift_b = (int)((uintptr_t)b & 15);
+  constexpr bool from_0 = Q::formula && Q::number; /* whole leaves from address 0 on */
+  w.shift = w.shift_b = from_0 ? 0 : (int)((uintptr_t)a & 15);
+  if (Q::inputs == 2 && !from_0) w.shift_b = (int)((uintptr_t)b & 15);
   w.apart = w.shift != w.shift_b;
   w.skip = w.apart || lane != 0 ? 0 : w.shift;
   w.a = a - w.shift + lane * 16;
@@ -221,6 +237,7 @@ __device__ __forceinline__ void gr_add_after(typename Q::Lane (&l)[gr_lanes_of<Q
   constexpr int size = gr_size<Q::dtype>;
   if (!Q::lanes || w.shift == 0) return;
   if (gr_after_late<Q>) gr_load_after<Q>(w);
+  gr_blank_missing<Q>(w.after_a, w.after_b, false, 0, w.skip / size);
 #pragma unroll
   for (int c = 0; c + 1 < 16 / size; c++)
     if (c * size < w.skip)

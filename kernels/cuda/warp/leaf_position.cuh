@@ -35,7 +35,7 @@ using gr_largest = std::conditional_t<gr_size<Q::dtype> == 8, int64_t, uint32_t>
 template <class Q>
 __device__ __forceinline__ gr_largest<Q> gr_larger(gr_largest<Q> a, gr_largest<Q> b) {
   if constexpr (gr_size<Q::dtype> == 8) return max(a, b);
-  else return gr_better<Q::dtype, true>(a, b);
+  else return gr_better<Q::dtype, true, Q::nan>(a, b);
 }
 template <class Q>
 __device__ __forceinline__ gr_largest<Q> gr_largest_of(const uint4 &w, uint32_t flip, int64_t key_xor) {
@@ -46,14 +46,14 @@ __device__ __forceinline__ gr_largest<Q> gr_largest_of(const uint4 &w, uint32_t 
     uint32_t u[4] = {w.x ^ flip, w.y ^ flip, w.z ^ flip, w.w ^ flip};
     if constexpr (gr_size<D> == 1)
 #pragma unroll
-      for (int i = 0; i < 4; i++) u[i] = gr_better<D, true>(u[i], u[i] << 8);
-    return gr_better<D, true>(gr_better<D, true>(u[0], u[1]), gr_better<D, true>(u[2], u[3]));
+      for (int i = 0; i < 4; i++) u[i] = gr_larger<Q>(u[i], u[i] << 8);
+    return gr_larger<Q>(gr_larger<Q>(u[0], u[1]), gr_larger<Q>(u[2], u[3]));
   }
 }
 /* The key of that element. */
 template <class Q>
 __device__ __forceinline__ gr_largest<Q> gr_alone(gr_largest<Q> x) {
-  if constexpr (gr_size<Q::dtype> < 4) x = gr_better_half<Q::dtype, true>(x);
+  if constexpr (gr_size<Q::dtype> < 4) x = gr_better_half<Q::dtype, true, Q::nan>(x);
   return gr_size<Q::dtype> == 1 ? x >> 24 : x;
 }
 template <class Q>
@@ -61,7 +61,7 @@ __device__ __forceinline__ typename Q::K gr_key_of_largest(gr_largest<Q> x, int6
   constexpr gr_dtype D = Q::dtype;
   if constexpr (gr_size<D> == 8) return x;
   typename Q::K key = gr_key_of<D>((uint32_t)x);
-  if (gr_floating<D> && key == (gr_size<D> == 4 ? INT32_MAX : INT16_MAX)) return gr_highest<typename Q::K>(); /* NaN */
+  if (gr_floating<D> && key == (gr_size<D> == 4 ? INT32_MAX : INT16_MAX)) return Q::of_nan();
   if constexpr (!gr_floating<D> && gr_size<D> < 4) /* as Q::key */
     key |= (typename Q::K)(key_xor & -((int64_t)1 << 8 * gr_size<D>));
   return key;

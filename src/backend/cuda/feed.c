@@ -45,7 +45,7 @@ static gr_status launch_scan(gr_cuda_queue *q, const void *job, const gr_cuda_fo
 }
 
 static gr_status feed(gr_cuda_queue *q, const gr_formula_job *job, launching l) {
-  const gr_jit_asked asked = {l.skeleton, job->a, -1, -1, l.variant};
+  const gr_jit_asked asked = {l.skeleton, job->a, -1, -1, l.variant, 0};
   gr_cuda_taken c;
   gr_status status = gr_cuda_take_formula(q, job, &asked, l.dtype, &c);
   if (status != GR_OK) return status;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "kernels/cuda/formula/store.h"
+#include "kernels/filling.h"
 #include "kernels/numerics/numerics.h"
 
 /* Reducer and dtype of the skeleton that serves a job, as reduce/instances_*.cu have them; 0: none does. */
@@ -57,7 +58,7 @@ static gr_status store(gr_cuda_queue *q, const gr_formula_job *job) {
   gr_cuda_run run;
   gr_cuda_taken c;
   if ((job->n - 1) / block >= INT32_MAX) return GR_NOT_FUSED;
-  gr_status status = gr_cuda_take_formula(q, job, &(gr_jit_asked){GR_JIT_STORE, job->result, -1, -1, 0}, t, &c);
+  gr_status status = gr_cuda_take_formula(q, job, &(gr_jit_asked){GR_JIT_STORE, job->result, -1, -1, 0, 0}, t, &c);
   if (status != GR_OK) return status;
   memcpy(arguments.words, c.words, (size_t)c.formula.count * sizeof *c.words);
   gr_cuda_prepare(q, &q->work, &run);
@@ -78,11 +79,11 @@ static gr_reduce_job placed(const gr_reduce_job *job) {
 }
 
 static gr_status take_reduction(gr_cuda_queue *q, const gr_formula_job *job, const gr_consumer *asked, int tally,
-                                gr_cuda_taken *c) {
+                                int present, gr_cuda_taken *c) {
   gr_reducer red;
   gr_dtype t;
   if (!skeleton_for(&asked->job, &red, &t)) return GR_NOT_FUSED;
-  return gr_cuda_take_formula(q, job, &(gr_jit_asked){(int)red, asked->a, asked->b, tally, 0}, t, c);
+  return gr_cuda_take_formula(q, job, &(gr_jit_asked){(int)red, asked->a, asked->b, tally, 0, present}, t, c);
 }
 
 /* Whether a skeleton reduces and counts besides. Leaves that begin within a word look at some elements twice. */
@@ -105,7 +106,7 @@ static gr_status to_array(gr_cuda_queue *q, const gr_formula_job *job) {
   if (asked->job.n > GR_MOST_LEAVES * GR_LEAF(size)) return GR_NOT_FUSED;
   if (asked->job.offsets ? asked->job.n > most : asked->job.count > 1 && asked->job.n * size < GR_LEAST_ROW)
     return GR_NOT_FUSED;
-  gr_status status = take_reduction(q, job, asked, tally, &c);
+  gr_status status = take_reduction(q, job, asked, tally, 0, &c);
   if (status != GR_OK) return status;
   own = placed(&asked->job);
   gr_cuda_prepare(q, &q->work, &run);
@@ -175,15 +176,72 @@ static void share(const gr_formula_job *job, numbers *s) {
   }
 }
 
-static gr_status add(gr_cuda_queue *q, const gr_formula_job *job, shared *l) {
-  const gr_reduce_job own = placed(&l->first->job), *list = &own;
+/* ---- of what is not NaN: by kernels that leave it out of what lies in memory ---- */
+
+/* Whether such a kernel serves an operation of floats, if that is in the place of what it leaves out. */
+static int leaves_out(gr_op op, gr_dtype t, uint64_t fill) {
+  const uint64_t infinity = t == GR_F64 ? 0x7ff0 : t == GR_F16 ? 0x7c00 : 0x7f80;
+  const int shift = gr_size_of(t) == 2 ? 0 : 8 * gr_size_of(t) - 16;
+  switch ((int)op) {
+    case GR_OP_sum:
+    case GR_OP_mean:
+    case GR_OP_norm1:
+    case GR_OP_norm2:
+    case GR_OP_sumsq:
+    case GR_OP_dot:
+    case GR_OP_mse: return fill == 0;
+    case GR_OP_min:
+    case GR_OP_argmin: return fill == infinity << shift;
+    case GR_OP_max:
+    case GR_OP_argmax: return fill == (infinity | 0x8000) << shift;
+  }
+  return 0;
+}
+
+/* Whether a consumer reduces or counts what is not NaN of floats that lie in memory. */
+static int is_of_present(const gr_formula_job *job, const gr_consumer *c, gr_filled *f) {
+  const gr_program *p = job->program;
+  const int counts = c->job.op == GR_OP_count;
+  if (!gr_find_filled(p, c, c->b < 0 ? 1 : 2, counts, f) || !f->nan) return 0;
+  for (int k = 0; k < 2 && f->of[k] >= 0; k++) {
+    const gr_node *x = &p->nodes[f->of[k]], *filled = &p->nodes[k ? c->b : c->a];
+    if (x->kind != GR_NODE_INPUT || x->spread != GR_EACH || x->dtype != p->nodes[f->of[0]].dtype) return 0;
+    if (counts) continue;
+    if (!GR_IS_NUMBER(filled->b) || !leaves_out(c->job.op, c->job.dtype, p->numbers[GR_NUMBER_OF(filled->b)])) return 0;
+  }
+  return 1;
+}
+
+/* Whether all consumers of a launch do; its job. */
+static int is_all_present(const gr_cuda_queue *q, const gr_formula_job *job, const numbers *s, int launch,
+                          gr_reduce_job *own) {
+  const shared *l = &s->launch[launch];
+  gr_filled first, f;
+  *own = l->first->job;
+  if (q->device->chip.major < GR_PRESENT_LEAST || l->first->job.op == GR_OP_count) return 0;
+  if (!is_of_present(job, l->first, &first) || (l->red == GR_RED_SQDIFF && l->tally < 0)) return 0;
+  for (int k = 0; k < job->consumer_count; k++)
+    if (s->of[k] == launch && (!is_of_present(job, &job->consumers[k], &f) || f.of[0] != first.of[0] ||
+                               f.of[1] != first.of[1] || f.test != first.test))
+      return 0;
+  own->a = job->inputs[job->program->nodes[first.of[0]].input];
+  if (first.of[1] >= 0) own->b = job->inputs[job->program->nodes[first.of[1]].input];
+  return 1;
+}
+
+static gr_status add(gr_cuda_queue *q, const gr_formula_job *job, const numbers *s, shared *l) {
+  gr_reduce_job own;
+  const gr_reduce_job *list = &own;
   gr_cuda_taken c;
   gr_status status;
-  if (l->both)
-    status = gr_cuda_take_formula(q, job, &(gr_jit_asked){GR_JIT_BOTH, l->first->a, -1, -1, 0}, own.dtype, &c);
+  const int present = is_all_present(q, job, s, (int)(l - s->launch), &own);
+  if (!present) own = placed(&l->first->job);
+  if (present) status = take_reduction(q, job, l->first, l->tally, 1, &c);
+  else if (l->both)
+    status = gr_cuda_take_formula(q, job, &(gr_jit_asked){GR_JIT_BOTH, l->first->a, -1, -1, 0, 0}, own.dtype, &c);
   else if (l->high >= 0)
-    status = gr_cuda_take_formula(q, job, &(gr_jit_asked){GR_JIT_ENDS, l->first->a, l->high, -1, 0}, own.dtype, &c);
-  else status = take_reduction(q, job, l->first, l->tally, &c);
+    status = gr_cuda_take_formula(q, job, &(gr_jit_asked){GR_JIT_ENDS, l->first->a, l->high, -1, 0, 0}, own.dtype, &c);
+  else status = take_reduction(q, job, l->first, l->tally, 0, &c);
   if (status != GR_OK) return status;
   l->held = c.formula.compiled;
   return gr_cuda_add_reduce(q, &list, 1, l->slot, &c.formula);
@@ -232,7 +290,7 @@ static gr_status to_host(gr_cuda_queue *q, const gr_formula_job *job) {
   for (int k = 0; k < s.count && status == GR_OK; k++) {
     if (k == 0) s.launch[k].slot = &q->now;
     else status = gr_cuda_take_slot(q, &s.launch[k].slot);
-    if (status == GR_OK) taken++, status = add(q, job, &s.launch[k]);
+    if (status == GR_OK) taken++, status = add(q, job, &s, &s.launch[k]);
   }
   if (status != GR_OK) q->batch.count = 0;
   else status = gr_cuda_launch_batch(q, name);
@@ -266,6 +324,11 @@ static void see_one(const gr_compiled *c, void *to) {
     GR_REDUCERS(GR_X)
 #undef GR_X
   };
+  static const char *const present[] = {
+#define GR_X(id, inputs, f, i) #id ", present",
+    GR_REDUCERS(GR_X)
+#undef GR_X
+  };
   static const char *const others[] = {
 #define GR_X(id, text) [-GR_JIT_##id] = (text),
       GR_JIT_OTHERS(GR_X)
@@ -276,7 +339,9 @@ static void see_one(const gr_compiled *c, void *to) {
   const gr_jit_code *code = &c->code;
   l->see(&(gr_compiled_formula){.program = {.nodes = (gr_node *)(uintptr_t)code->nodes, .count = code->count},
                                 .result = code->a,
-                                .what = code->reducer < 0 ? others[-code->reducer] : reducers[code->reducer],
+                                .what = code->reducer < 0 ? others[-code->reducer]
+                                        : code->present   ? present[code->reducer]
+                                                          : reducers[code->reducer],
                                 .seconds = c->seconds,
                                 .uses = c->uses},
          l->to);

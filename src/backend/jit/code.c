@@ -69,6 +69,7 @@ int gr_jit_code_of(const gr_formula_job *job, const gr_jit_asked *asked, gr_jit_
   memset(place, 0, (size_t)p->count * sizeof *place);
   code->reducer = (int16_t)asked->reducer;
   code->variant = (uint8_t)asked->variant;
+  code->present = (uint8_t)asked->present;
   code->dtype = p->nodes[asked->a].dtype;
   mark(p, asked, live);
   for (int k = 0; k < p->count; k++) {
@@ -91,6 +92,8 @@ int gr_jit_code_of(const gr_formula_job *job, const gr_jit_asked *asked, gr_jit_
   code->a = place[asked->a];
   code->b = asked->b < 0 ? -1 : place[asked->b];
   code->tally = asked->tally < 0 ? -1 : place[asked->tally];
+  if (code->present) memset(code->way, 0, sizeof code->way); /* wherever they lie */
+  if (code->present) return 1;
   if (gr_jit_words(code) > GR_JIT_WORDS) return 0;
   words[GR_JIT_COLUMNS] = (uint64_t)job->columns;
   words[GR_JIT_INVERSE] = job->columns > 0 ? ((UINT64_C(1) << 63) - 1) / (uint64_t)job->columns + 1 : 0;

@@ -27,6 +27,7 @@ typedef struct gr_jit_code {
   uint8_t changes; /* stores to an array that may be one of the inputs */
   uint8_t number;  /* of reductions: one, for the host */
   uint8_t variant; /* of histograms and scans: which of the skeletons */
+  uint8_t present; /* the skeleton reads inputs as they lie, and leaves out what is NaN; nodes say what that stands for */
   uint8_t early;   /* for a chip on which launches may begin early (9.0 and later) */
   uint8_t way[GR_FORMULA_INPUTS];
   /* Of an operator: dtypes of its states, and what gives them, operands as in gr_node. Its map's nodes come first. */
@@ -64,14 +65,14 @@ static inline size_t gr_jit_code_bytes(const gr_jit_code *c) {
 enum { GR_JIT_COLUMNS, GR_JIT_INVERSE, GR_JIT_INPUT };
 static inline int gr_jit_input(int k) { return GR_JIT_INPUT + 2 * k; }
 static inline int gr_jit_number(const gr_jit_code *c, int k) { return GR_JIT_INPUT + 2 * c->inputs + k; }
-static inline int gr_jit_words(const gr_jit_code *c) { return gr_jit_number(c, c->numbers); }
+static inline int gr_jit_words(const gr_jit_code *c) { return c->present ? 0 : gr_jit_number(c, c->numbers); }
 
 /*
 ** The code for nodes of a job, as gr_jit_code has them, by such a skeleton, and the arguments of this call. 0: it has
 ** more nodes or arguments than a kernel.
 */
 typedef struct gr_jit_asked {
-  int reducer, a, b, tally, variant;
+  int reducer, a, b, tally, variant, present;
 } gr_jit_asked;
 int gr_jit_code_of(const gr_formula_job *, const gr_jit_asked *, gr_jit_code *, uint64_t words[GR_JIT_WORDS]);
 

@@ -349,6 +349,7 @@ static int rows_of(const char *text) {
 
 /* The most a thread may have: that of the skeleton, unless many nodes are alive at once. */
 static int registers(const gr_emitter *e, int own, int lines) {
+  if (e->code->present) return own;
   if (e->code->reducer == GR_JIT_ENDS && lines <= GR_JIT_FEW_LINES) return GR_JIT_ENDS_REGISTERS;
   if (e->code->reducer == GR_JIT_BOTH && lines <= GR_JIT_FEW_LINES) return GR_JIT_BOTH_REGISTERS;
   const int more = e->code->inputs > 2 || lines > GR_JIT_FEW_LINES || e->apart ? GR_JIT_MANY_REGISTERS : own;
@@ -409,7 +410,9 @@ static char *skeleton_of(const gr_emitter *e, const char **why) {
   const int size = e->size, dtype = code->dtype;
   const char *short_name = short_names[dtype];
   char name[40] = "";
-  if (code->reducer >= 0)
+  if (code->present)
+    snprintf(name, sizeof name, "%s %d %d", code->tally < 0 ? "present" : "counted", code->reducer, dtype);
+  else if (code->reducer >= 0)
     snprintf(name, sizeof name, "%s %d %d %d", code->tally < 0 ? "reduce" : "tallied", code->number, code->reducer,
              dtype);
   else switch ((gr_jit_other)code->reducer) {
@@ -445,7 +448,7 @@ int gr_jit_ptx(const gr_jit_code *code, gr_text *out, const char **why) {
   if (!code->states) e.apart = (int64_t)rows_of(text) * each * lines > GR_JIT_MOST_LINES;
   char *arguments = strstr(text, "@P ");
   e.base = arguments ? atoi(arguments + 3) : 0;
-  const int target = code->early ? 90 : code->reducer == GR_JIT_SCAN ? 80 : 75;
+  const int target = code->early ? 90 : code->reducer == GR_JIT_SCAN || code->present ? 80 : 75;
   gr_text_add(out, ".version 7.8\n.target sm_%d\n.address_size 64\n", target);
   if (code->reducer == GR_JIT_HISTOGRAM) gr_text_add(out, ".pragma \"nounroll\";\n"); /* of how counters are read */
   gr_emit_functions(&e);

@@ -15,6 +15,8 @@
 **                 @ANNOUNCE P              asks for what belongs to 128 bytes of results
 **                 @AWAIT_EARLIER           waits for the launches before this one (grid/dependent_launch.cuh)
 **                 @LET_NEXT_START          lets the next one begin
+** "present R D"  likewise, to one number of the host's, of elements that lie in memory, without those that are NaN; no
+** "counted R D"  holes; "counted": the others are counted besides (kernels/cuda/formula/skeletons_present.cu)
 ** "both D"      likewise, of sum and extremes together (kernels/cuda/formula/skeletons_both.cu)
 ** "columns D"   gr_reduce_cols_sum of dtype D
 ** "gr_histogram_WAY_D", "gr_scan_LENGTH_OP_D"  those of kernels/cuda/formula/skeletons_histogram.cu and _scan.cu
