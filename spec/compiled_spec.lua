@@ -1,6 +1,7 @@
 -- How formulas run on a device, and what was compiled for it.
 local S = require "spec.support"
 local gr = require "gpureduce"
+local unpack = table.unpack or unpack -- luacheck: ignore unpack
 
 local function compiles() return select(3, gr.backend()) == "formulas are compiled by the driver" end
 
@@ -36,6 +37,24 @@ describe("compiled formulas", function()
     local e = gr.fuse "a - 0.5" { a = gr.ones(1000) }
     assert.are.same({ 500, 0.5, 0.5 }, { gr.many { { "sum", e }, { "min", e }, { "max", e } } })
     if compiles() then assert.are.equal("SUM, MINMAX", gr.compiled()[1].what) end
+  end)
+
+  it("are kernels that leave NaN out, one for views at any place", function()
+    local n = 70001
+    local x = gr.randn(n + 2, "f32", { seed = 5 })
+    local holes, filled = gr.where(x:compare(">", 1), 0 / 0, x), gr.where(x:compare(">", 1), 0, x)
+    local uses
+    for _, view in ipairs { { 1, n }, { 2, n + 1 }, { 3, n, 3 } } do
+      assert.are.equal(filled:slice(unpack(view)):sum(), holes:slice(unpack(view)):sum { skipnan = true })
+      if compiles() then
+        local first = gr.compiled()[1]
+        assert.are.equal("SUM, present", first.what)
+        assert.are.equal(uses and uses + 1 or first.uses, first.uses)
+        uses = first.uses
+      end
+    end
+    assert.are.equal(7, gr.fuse "where(x == x, x, 7)" { x = holes }:max()) -- another filling, so steps
+    if compiles() then assert.are.equal("MINMAX", gr.compiled()[1].what) end
   end)
 
   it("are those of operators, too, whatever identities they have", function()

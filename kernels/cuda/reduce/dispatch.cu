@@ -129,6 +129,8 @@ Plan plan(const gr_reduce_job &job, const gr_cuda_chip &chip, bool apart, bool i
   p.args.inputs_stable = inputs_stable;
   p.to_host = to_host && !(formula && formula->alone);
   p.args.strided = p.args.job.a.stride != size || p.args.job.b.stride != size;
+  if (formula && formula->present && ((uintptr_t)p.args.job.a.data ^ (uintptr_t)p.args.job.b.data) % 16 != 0)
+    p.args.strided = true; /* their words are put right one by one (warp/leaf.cuh) */
   p.many = job.n > 0 && job.count > 1 && !apart;
   if (p.many && !job.offsets && job.n == 1) one_row(p.args.job, size);
   p.launch.early = chip.major >= 9;

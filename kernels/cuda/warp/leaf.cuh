@@ -196,7 +196,7 @@ __device__ __forceinline__ gr_leaf_view gr_view_of(const char *a, const char *b,
   constexpr bool from_0 = Q::formula && Q::number; /* whole leaves from address 0 on */
   w.shift = w.shift_b = from_0 ? 0 : (int)((uintptr_t)a & 15);
   if (Q::inputs == 2 && !from_0) w.shift_b = (int)((uintptr_t)b & 15);
-  w.apart = w.shift != w.shift_b;
+  w.apart = !Q::present && w.shift != w.shift_b; /* of what is present: as strided ones, for less to compile */
   w.skip = w.apart || lane != 0 ? 0 : w.shift;
   w.a = a - w.shift + lane * 16;
   w.b = b - w.shift_b + lane * 16;
