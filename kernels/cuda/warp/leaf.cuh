@@ -20,24 +20,35 @@ __device__ __forceinline__ void gr_blank_missing(uint4 &a, uint4 &b, bool whole,
   }
 }
 
-/* skip: so many elements of the first row are left out (of those with lanes only). */
+/* The elements of one word of row r of some, from the skip-th on (of those with lanes only). */
+template <class Q>
+__device__ __forceinline__ void gr_add_row(typename Q::Lane (&l)[gr_lanes_of<Q>], const uint4 &a, const uint4 &b,
+                                           const gr_context &k, int r, int skip) {
+  constexpr int each = 16 / gr_size<Q::dtype>;
+  if constexpr (Q::by_word) {
+    Q::add_word(l[0], a, b, k, r * each);
+  } else {
+#pragma unroll
+    for (int c = 0; c < each; c++)
+      if (!Q::lanes || r > 0 || c >= skip) {
+        if constexpr (Q::by_place) Q::add_place(l[c], a, c, k);
+        else Q::add(l[Q::lanes ? c : 0], gr_pick<Q::dtype>(a, c), gr_pick<Q::dtype>(b, c), k, r * each + c);
+      }
+  }
+}
+
+/* skip: so many elements of the first row are left out. */
 template <class Q, int rows>
 __device__ __forceinline__ void gr_add_rows(typename Q::Lane (&l)[gr_lanes_of<Q>], const uint4 (&a)[rows],
                                             const uint4 (&b)[rows], const gr_context &k, int skip = 0) {
-  constexpr int each = 16 / gr_size<Q::dtype>;
 #pragma unroll
   for (int r = 0; r < rows; r++) {
-    uint4 x = a[r], y = b[r];
-    gr_blank_missing<Q>(x, y, !Q::lanes || r > 0, skip, each);
-    if constexpr (Q::by_word) {
-      Q::add_word(l[0], x, y, k, r * each);
+    if constexpr (Q::blanks) {
+      uint4 x = a[r], y = b[r];
+      gr_blank_missing<Q>(x, y, !Q::lanes || r > 0, skip, 16 / gr_size<Q::dtype>);
+      gr_add_row<Q>(l, x, y, k, r, skip);
     } else {
-#pragma unroll
-      for (int c = 0; c < each; c++)
-        if (!Q::lanes || r > 0 || c >= skip) {
-          if constexpr (Q::by_place) Q::add_place(l[c], x, c, k);
-          else Q::add(l[Q::lanes ? c : 0], gr_pick<Q::dtype>(x, c), gr_pick<Q::dtype>(y, c), k, r * each + c);
-        }
+      gr_add_row<Q>(l, a[r], b[r], k, r, skip);
     }
   }
 }

@@ -351,6 +351,9 @@ static int rows_of(const char *text) {
 static int registers(const gr_emitter *e, int own, int lines) {
   if (e->code->present) return own;
   if (e->code->reducer == GR_JIT_ENDS && lines <= GR_JIT_FEW_LINES) return GR_JIT_ENDS_REGISTERS;
+  if (e->code->reducer == GR_RED_ARGMAX && e->code->number && e->code->early && e->size >= 4 &&
+      lines <= GR_JIT_FEW_LINES)
+    return GR_JIT_POSITION_REGISTERS;
   if (e->code->reducer == GR_JIT_BOTH && lines <= GR_JIT_FEW_LINES) return GR_JIT_BOTH_REGISTERS;
   const int more = e->code->inputs > 2 || lines > GR_JIT_FEW_LINES || e->apart ? GR_JIT_MANY_REGISTERS : own;
   return more > own ? more : own;
