@@ -1,7 +1,7 @@
 /*
 ** Formulas of which a kernel need not run the steps: elements with the same in the place of each that is missing,
-** because it is NaN, where(x == x, y, fill), or because a mask says so, where(mask, y, fill). Whoever has kernels that fill
-** as they read finds them here.
+** because it is NaN, where(x == x, x, fill), or because a mask says so, where(mask, x, fill). Whoever has kernels that
+** fill as they read finds them here.
 */
 #ifndef GR_FILLING_H
 #define GR_FILLING_H
@@ -40,7 +40,7 @@ typedef struct gr_filled {
   int32_t nan;   /* it is that neither is NaN; else it is a mask */
 } gr_filled;
 
-/* Whether that consumer, of so many inputs, is of this kind; counts: its reducer is COUNT, and what it counts a test. */
+/* Whether that consumer, of so many inputs, is of this kind; counts: its reducer is COUNT, of what a test gives. */
 static inline int gr_find_filled(const gr_program *g, const gr_consumer *c, int inputs, int counts, gr_filled *f) {
   int32_t tested[2];
   f->test = c->a;

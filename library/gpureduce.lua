@@ -3674,7 +3674,9 @@ function gr.backend() end
 ---The formulas that were compiled for the device in use, and the operators (`what` is "operator": map, then merge), the
 ---last used first. A device keeps 256; the one whose use lies back longest is let go. Formulas that differ in numbers,
 ---arrays or lengths alone are one; another dtype, another reduction, or views that do not begin at a multiple of 16
----bytes make another.
+---bytes make another. What ends in `, present` are kernels for numbers of floats with `skipnan` (from compute
+---capability 8.0 on): those of plain calls, but that they leave NaN out; steps say what that stands for, and any view
+---will do.
 ---@return table # a list of `{what=, steps=, seconds=, uses=}`: what takes the elements, the steps in words, how long compiling took, how often it was used; empty where nothing is compiled
 function gr.compiled() end
 

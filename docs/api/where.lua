@@ -25,8 +25,9 @@ The device: the first GPU where there is one, else the CPU, or what the environm
         .. "one whose use lies back longest is let go. Formulas that differ in numbers, arrays or lengths alone are "
         .. "one; "
         .. "another dtype, another reduction, or views that do not begin at a multiple of 16 bytes make another. "
-        .. "What ends in `, present` are kernels for numbers of floats with `skipnan` (from compute capability 8.0 on): those of "
-        .. "plain calls, but that they leave NaN out; steps say what that stands for, and any view will do.",
+        .. "What ends in `, present` are kernels for numbers of floats with `skipnan` (from compute capability 8.0 "
+        .. "on): those of plain calls, but that they leave NaN out; steps say what that stands for, and any view "
+        .. "will do.",
       params = {},
       returns = { { "table", "a list of `{what=, steps=, seconds=, uses=}`: what takes the elements, the steps in "
         .. "words, "

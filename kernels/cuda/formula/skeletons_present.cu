@@ -5,17 +5,18 @@
 */
 #include "kernels/cuda/reduce/leaves.cuh"
 
-#define GR_OF_PRESENT(...) template __global__ void gr_reduce_leaves<__VA_ARGS__>(const __grid_constant__ gr_reduce_args);
+#define GR_OF_PRESENT(...) \
+  template __global__ void gr_reduce_leaves<__VA_ARGS__>(const __grid_constant__ gr_reduce_args);
 #define GR_EACH_FLOAT(X) X(GR_F16) X(GR_BF16) X(GR_F32) X(GR_F64)
 static_assert(GR_FLOAT_COUNT == 4, "a float is missing above");
 
-#define GR_X(D)                                                  \
-  GR_OF_PRESENT(gr_of_present<gr_reducer_for<GR_RED_SUM, D>, false>) \
-  GR_OF_PRESENT(gr_of_present<gr_reducer_for<GR_RED_SUMSQ, D>, false>) \
-  GR_OF_PRESENT(gr_of_present<gr_reducer_for<GR_RED_DOT, D>, false>) \
-  GR_OF_PRESENT(gr_of_present<gr_order<GR_RED_MINMAX, D, false>, false>) \
+#define GR_X(D)                                                             \
+  GR_OF_PRESENT(gr_of_present<gr_reducer_for<GR_RED_SUM, D>, false>)        \
+  GR_OF_PRESENT(gr_of_present<gr_reducer_for<GR_RED_SUMSQ, D>, false>)      \
+  GR_OF_PRESENT(gr_of_present<gr_reducer_for<GR_RED_DOT, D>, false>)        \
+  GR_OF_PRESENT(gr_of_present<gr_order<GR_RED_MINMAX, D, false>, false>)    \
   GR_OF_PRESENT(gr_of_present<gr_position<GR_RED_ARGMAX, D, false>, false>) \
-  GR_OF_PRESENT(gr_tallied_present<gr_reducer_for<GR_RED_SUM, D>>) \
+  GR_OF_PRESENT(gr_tallied_present<gr_reducer_for<GR_RED_SUM, D>>)          \
   GR_OF_PRESENT(gr_tallied_present<gr_reducer_for<GR_RED_SQDIFF, D>>)
 GR_EACH_FLOAT(GR_X)
 #undef GR_X

@@ -1,7 +1,7 @@
 /*
-** Floats of which those are left out that are NaN, as they are added: in a word they become +0, which changes no sum; of
-** two inputs both become it where either is NaN. Extremes need no such word, as their instructions leave NaN out. What
-** is there is counted by the tally of formula/hole.cuh.
+** Floats of which those are left out that are NaN, as they are added: in a word they become +0, which changes no sum;
+** of two inputs both become it where either is NaN. Extremes need no such word, as their instructions leave NaN out.
+** What is there is counted by the tally of formula/hole.cuh.
 */
 #ifndef GR_CUDA_THREAD_PRESENT_CUH
 #define GR_CUDA_THREAD_PRESENT_CUH

@@ -31,8 +31,8 @@
 /* Registers of few lines of the least of one formula and the greatest of another: three blocks on a multiprocessor.
    With them minmax by skipnan takes 1.09 of the plain one's time; other numbers are not measured. */
 #define GR_JIT_ENDS_REGISTERS 80
-/* The same of positions in a vector of elements of 4 and 8 bytes, from 9.0 on: four blocks. Where there is a mask argmax of
-   f32 took 92 otherwise, and so two blocks; 24 bytes spill, none of them in the loop over leaves. Not measured. */
+/* The same of positions in a vector of elements of 4 and 8 bytes, from 9.0 on: four blocks. By a mask argmax of f32
+   takes 92 otherwise, and so two blocks; 24 bytes spill, none of them in the loop over leaves. Not measured. */
 #define GR_JIT_POSITION_REGISTERS 64
 /* The same of sum and extremes of one formula: four blocks. Other numbers are not measured. */
 #define GR_JIT_BOTH_REGISTERS 64
