@@ -233,15 +233,17 @@ static gr_status add(gr_cuda_queue *q, const gr_formula_job *job, const numbers 
   gr_reduce_job own;
   const gr_reduce_job *list = &own;
   gr_cuda_taken c;
-  gr_status status;
-  const int present = is_all_present(q, job, s, (int)(l - s->launch), &own);
-  if (!present) own = placed(&l->first->job);
-  if (present) status = take_reduction(q, job, l->first, l->tally, 1, &c);
-  else if (l->both)
-    status = gr_cuda_take_formula(q, job, &(gr_jit_asked){GR_JIT_BOTH, l->first->a, -1, -1, 0, 0}, own.dtype, &c);
-  else if (l->high >= 0)
-    status = gr_cuda_take_formula(q, job, &(gr_jit_asked){GR_JIT_ENDS, l->first->a, l->high, -1, 0, 0}, own.dtype, &c);
-  else status = take_reduction(q, job, l->first, l->tally, 0, &c);
+  gr_status status = GR_NOT_FUSED;
+  if (is_all_present(q, job, s, (int)(l - s->launch), &own)) status = take_reduction(q, job, l->first, l->tally, 1, &c);
+  if (status == GR_NOT_FUSED) {
+    own = placed(&l->first->job);
+    if (l->both)
+      status = gr_cuda_take_formula(q, job, &(gr_jit_asked){GR_JIT_BOTH, l->first->a, -1, -1, 0, 0}, own.dtype, &c);
+    else if (l->high >= 0)
+      status =
+          gr_cuda_take_formula(q, job, &(gr_jit_asked){GR_JIT_ENDS, l->first->a, l->high, -1, 0, 0}, own.dtype, &c);
+    else status = take_reduction(q, job, l->first, l->tally, 0, &c);
+  }
   if (status != GR_OK) return status;
   l->held = c.formula.compiled;
   return gr_cuda_add_reduce(q, &list, 1, l->slot, &c.formula);
