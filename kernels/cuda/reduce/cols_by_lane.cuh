@@ -94,20 +94,9 @@ struct gr_lane_group {
   }
 };
 
-/* Groups in turn fold by adjacency, as they come in reversed order: number t joins the ones before it. */
-struct gr_lane_stack {
-  double level[gr_by_lane_levels] = {}, top = 0;
-  __device__ __forceinline__ void push(double s, int t) {
-    bool carried = true;
-#pragma unroll
-    for (int i = 0; i < gr_by_lane_levels; i++) {
-      const bool odd = t >> i & 1;
-      if (carried && odd) s = level[i] + s;
-      else if (carried) level[i] = s, carried = false;
-    }
-    top = s;
-  }
-};
+/* Groups in turn come in reversed order, so that a stack folds them. */
+using gr_lane_stack = gr_stack<double, gr_by_lane_levels>;
+__device__ __forceinline__ double gr_lane_sum(double a, double b) { return a + b; }
 
 /* This thread's share of a column, in registers. */
 template <gr_dtype D, int inputs>
@@ -128,6 +117,7 @@ struct gr_held_lanes {
   template <class Q>
   __device__ __forceinline__ double fold(const gr_cols_by_lane_args &how, const gr_context &k) {
     gr_lane_stack stack;
+    double part[1] = {0};
     gr_lane_group<Q, together> group;
 #pragma unroll
     for (int s = 0; s < slots; s++) {
@@ -135,10 +125,11 @@ struct gr_held_lanes {
       for (int i = 0; i < together; i++) gr_made_anew(x[s][i]);
       group.add(x[s], y[inputs == 2 ? s : 0], there[s], k);
       if (s >= how.held || (s + 1) & ((1 << how.rows_log2) - 1)) continue;
-      stack.push(group.fold(k), s >> how.rows_log2);
+      part[0] = group.fold(k);
+      stack.push(part, s >> how.rows_log2, gr_lane_sum);
       group = gr_lane_group<Q, together>();
     }
-    return stack.top;
+    return part[0];
   }
 };
 
@@ -150,6 +141,7 @@ __device__ __forceinline__ double gr_fold_in_turn(const gr_lane_column<D, inputs
   constexpr int together = Column::together, deep = Column::deep;
   const int lanes = together << how.groups_log2;
   gr_lane_stack stack;
+  double part[1] = {0};
 #pragma unroll 1
   for (int t = 0; t < 1 << (how.groups_log2 - how.shares_log2); t++) {
     gr_lane_group<Q, together> group;
@@ -162,9 +154,10 @@ __device__ __forceinline__ double gr_fold_in_turn(const gr_lane_column<D, inputs
 #pragma unroll
       for (int d = 0; d < deep; d++) group.add(x[d], y[d], there[d], k);
     }
-    stack.push(group.fold(k), t);
+    part[0] = group.fold(k);
+    stack.push(part, t, gr_lane_sum);
   }
-  return stack.top;
+  return part[0];
 }
 
 /* Where a block is: its first column and its leaf. Leaves of the same columns are far apart, those of neighbouring

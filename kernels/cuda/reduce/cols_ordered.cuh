@@ -38,25 +38,6 @@ constexpr int gr_ordered_resident = gr_ordered_resident_for(gr_traits_of<R>, gr_
 template <class R>
 constexpr int gr_ordered_blocks = gr_ordered_resident<R> / gr_ordered_warps<R>;
 
-template <class Q, int C>
-struct gr_column_stack {
-  gr_acc level[gr_ordered_levels][C];
-  /* State number i (counted from 0) is done: merge it with the equally large neighbours before it. */
-  template <int s = 0>
-  __device__ __forceinline__ void push(gr_acc (&v)[C], int i) {
-    if constexpr (s < gr_ordered_levels) {
-      if (i >> s & 1) {
-#pragma unroll
-        for (int c = 0; c < C; c++) v[c] = Q::merge(level[s][c], v[c]);
-        push<s + 1>(v, i);
-      } else {
-#pragma unroll
-        for (int c = 0; c < C; c++) level[s][c] = v[c];
-      }
-    }
-  }
-};
-
 /* A warp on its way through its units: pieces of columns, or one piece. */
 template <class R>
 struct gr_column_walk {
@@ -292,7 +273,7 @@ struct gr_column_walk {
   template <class Q>
   __device__ __forceinline__ void read(gr_acc (&v_out)[C], int unit, const gr_context &c) const {
     typename Q::Lane l[C];
-    gr_column_stack<Q, C> stack;
+    gr_stack<gr_acc, gr_ordered_levels, C> stack;
     bool by_lane = how().lane_flights > 0; /* several elements to a lane */
     int count = 1 << (how().tree_lanes_log2 + more()), t = how().pieces_log2 ? unit >> how().pieces_log2 : unit * count;
     int pieces = 1 << how().pieces_log2, g = unit & (pieces - 1);
@@ -338,7 +319,7 @@ struct gr_column_walk {
         if constexpr (Q::kind == GR_ACC_POSITION) Q::mark(l[i], first + l[i].code), Q::forget(l[i]);
         if (Q::lanes && by_lane && done) v_out[i] = Q::state(l[i], c), l[i] = Q::start();
       }
-      if (Q::lanes && done) stack.push(v_out, group);
+      if (Q::lanes && done) stack.push(v_out, group, Q::merge);
     }
     if (!Q::lanes) {
 #pragma unroll

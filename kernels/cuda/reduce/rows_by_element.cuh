@@ -179,18 +179,6 @@ struct gr_by_element_row {
     if constexpr (Q::kind == GR_ACC_POSITION) Q::mark(l, l.code);
     return Q::state(l, c);
   }
-  /* Part number i joins the ones before it that it completes. */
-  template <class Q, int s = 0>
-  static __device__ __forceinline__ void push(gr_acc (&level)[3], gr_acc &part, int i) {
-    if constexpr (s < 3) {
-      if (i >> s & 1) {
-        part = Q::merge(level[s], part);
-        push<Q, s + 1>(level, part, i);
-      } else {
-        level[s] = part;
-      }
-    }
-  }
   /*
   ** A row of one thread. More than 16 lanes: all unrolled for the commonest two, else every fourth of 64 at a time, or
   ** every eighth of 128, in bit-reversed order as halving wants.
@@ -208,14 +196,15 @@ struct gr_by_element_row {
         return n <= 32 || size == 8 ? tiny<Q, 32>(0, 1, c) : tiny<Q, (size == 8 ? 32 : 64)>(0, 1, c);
       }
       if (n <= 16) return tiny<Q, 16, true>(0, 1, c);
-      gr_acc level[3], part = Q::identity();
+      gr_stack<gr_acc, 3> stack;
+      gr_acc part[1] = {Q::identity()};
       int log = n <= 64 ? 2 : 3;
 #pragma unroll 1
       for (int i = 0; i < 1 << log; i++) { /* reversed, they fold by adjacency */
-        part = tiny<Q, 16>((int)(__brev((unsigned)i) >> (32 - log)), 1 << log, c);
-        push<Q>(level, part, i);
+        part[0] = tiny<Q, 16>((int)(__brev((unsigned)i) >> (32 - log)), 1 << log, c);
+        stack.push(part, i, Q::merge);
       }
-      return part;
+      return part[0];
     }
   }
   /* A row of 2^log neighbouring threads, 8 lanes each, of which this is number t. */

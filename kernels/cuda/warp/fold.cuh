@@ -146,6 +146,33 @@ __device__ __forceinline__ gr_acc gr_fold_lanes(const typename R::Lane (&lane)[g
   return gr_fold_halves<R, gr_lanes_of<R>>(v, threads, me);
 }
 
+/*
+** Equally large parts that come one after the other fold by adjacency, up to 2^levels of them: number i (counted from
+** 0) joins the ones before it that it completes, and v becomes what they are together. C side by side do so together.
+** Lanes of the tree that come in bit-reversed order are folded by halves so. A flag, and no way out of the middle, is
+** less code where pushes are unrolled, and fewer registers for states of several fields.
+*/
+template <class T, int levels, int C = 1>
+struct gr_stack {
+  T level[levels][C];
+  template <class Merge>
+  __device__ __forceinline__ void push(T (&v)[C], int i, const Merge &merge) {
+    bool carried = true;
+#pragma unroll
+    for (int s = 0; s < levels; s++) {
+      const bool odd = i >> s & 1;
+      if (carried && odd) {
+#pragma unroll
+        for (int c = 0; c < C; c++) v[c] = merge(level[s][c], v[c]);
+      } else if (carried) {
+        carried = false;
+#pragma unroll
+        for (int c = 0; c < C; c++) level[s][c] = v[c];
+      }
+    }
+  }
+};
+
 /* `count` (a power of two up to 16) doubles by halves; number i lies at p(i). */
 template <int i = 0, int step = 1, class P>
 __device__ __forceinline__ double gr_sum_rows(const P &p, int count) {
