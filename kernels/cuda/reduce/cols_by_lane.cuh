@@ -27,10 +27,6 @@ __device__ __forceinline__ gr_type<D> gr_element_of(gr_raw_element<D> u) {
   memcpy(&x, &u, sizeof x);
   return x;
 }
-/* To the compiler another value from here on: else it would keep what one pass has widened for the next. */
-__device__ __forceinline__ void gr_made_anew(unsigned short &u) { asm volatile("" : "+h"(u)); }
-__device__ __forceinline__ void gr_made_anew(unsigned &u) { asm volatile("" : "+r"(u)); }
-__device__ __forceinline__ void gr_made_anew(unsigned long long &u) { asm volatile("" : "+l"(u)); }
 
 /* A thread's column in its leaf. */
 template <gr_dtype D, int inputs>
@@ -119,10 +115,9 @@ struct gr_held_lanes {
     gr_lane_stack stack;
     double part[1] = {0};
     gr_lane_group<Q, together> group;
+    if (Q::red == GR_RED_VARIANCE) gr_renew<slots * together>(x[0], how.held < 0);
 #pragma unroll
     for (int s = 0; s < slots; s++) {
-#pragma unroll
-      for (int i = 0; i < together; i++) gr_made_anew(x[s][i]);
       group.add(x[s], y[inputs == 2 ? s : 0], there[s], k);
       if (s >= how.held || (s + 1) & ((1 << how.rows_log2) - 1)) continue;
       part[0] = group.fold(k);

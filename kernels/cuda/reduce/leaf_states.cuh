@@ -134,8 +134,7 @@ __device__ __forceinline__ void gr_add_squares(typename M::Lane (&l)[gr_lanes_of
 
 /*
 ** The variance of a whole leaf at `at`, whose words are there; those of the next one come as they are used (var of f16
-** 193 -> 172 us at 2^28). never is false, which the compiler does not know: it would keep what the first pass made of
-** the words.
+** 193 -> 172 us at 2^28). never: for gr_renew.
 */
 template <class R, int rows>
 __device__ __forceinline__ gr_acc gr_variance_of_words(uint4 (&w)[rows], const char *at, const char *next, bool never,
@@ -155,9 +154,7 @@ __device__ __forceinline__ gr_acc gr_variance_of_words(uint4 (&w)[rows], const c
   acc.f[2] = leaf;
   c.a = acc.f[0] * (1.0 / leaf); /* a power of two: what a division gives */
   w[0] = first;
-  if (never)
-#pragma unroll
-    for (int r = 0; r < rows; r++) w[r] = make_uint4(~w[r].x, ~w[r].y, ~w[r].z, ~w[r].w);
+  gr_renew<4 * rows>(&w[0].x, never);
   gr_add_squares<M, rows>(squares.l, w, c, v.skip / size, next);
   gr_add_after<M>(squares.l, v, c, 0);
   acc.f[1] = gr_deviations<R::dtype>(gr_fold_lanes<M>(squares.l, c, 32, lane).f[0], c.a);

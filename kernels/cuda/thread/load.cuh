@@ -15,6 +15,18 @@ struct gr_walker {
 
 __device__ __forceinline__ uint4 gr_load16(const void *p) { return __ldg((const uint4 *)p); }
 
+/*
+** From here on `count` words are others, as far as the compiler knows: else it would keep, in more registers than there
+** are, what one pass has widened of them for the next. never is false, which it does not know. Assembly without an
+** instruction does not do: the assembler looks through it (variances of f16 spill 688 bytes).
+*/
+template <int count, class U>
+__device__ __forceinline__ void gr_renew(U *w, bool never) {
+  if (never)
+#pragma unroll
+    for (int i = 0; i < count; i++) w[i] = ~w[i];
+}
+
 /* 16 bytes that start `shift` bytes into the words a, b. */
 __device__ __forceinline__ uint4 gr_realign(uint4 a, uint4 b, int shift) {
   int bits = (shift & 3) * 8;
