@@ -122,32 +122,16 @@ template <int count> static __device__ __forceinline__ bool are_normal(const dou
 static __device__ __forceinline__ float exp_normal(float x) { return gr_exp_normal_f32(x); }
 static __device__ __forceinline__ double exp_normal(double x) { return gr_exp_normal(x); }
 
-/*
-** y = e^(v - most) for a thread's elements, and 0 for those that are not there, which are -infinity. Between those of
-** one group (at_once) there is no branch, so that they overlap: each is a chain of twenty or thirty operations, and a
-** multiprocessor has too few warps to hide one after the other.
-*/
+/* The exponentials of one group, e, which are 0; x[0] is number `first` of the thread's elements. */
 template <int count, typename Behind>
-static __device__ __forceinline__ void exponentials(const float (&v)[count], float most, float (&y)[count],
-                                                    elements_left left, Behind behind) {
-  constexpr int at_once = Tuning::softmax_at_once<count>;
+static __device__ __forceinline__ void exponentials_of_group(float (&x)[count], float (&e)[count], int first,
+                                                             elements_left left, Behind behind) {
+  if (behind(first + count - 1) < left.least && are_normal(x)) {
 #pragma unroll
-  for (int i = 0; i < count; i += at_once) {
-    float x[at_once], e[at_once];
+    for (int j = 0; j < count; j++) e[j] = exp_normal(x[j]);
+  } else if (behind(first) < left.most) {
 #pragma unroll
-    for (int j = 0; j < at_once; j++) {
-      x[j] = v[i + j] - most;
-      e[j] = 0;
-    }
-    if (behind(i + at_once - 1) < left.least && are_normal(x)) {
-#pragma unroll
-      for (int j = 0; j < at_once; j++) e[j] = exp_normal(x[j]);
-    } else if (behind(i) < left.most) {
-#pragma unroll
-      for (int j = 0; j < at_once; j++) e[j] = exp_down(x[j]);
-    }
-#pragma unroll
-    for (int j = 0; j < at_once; j++) y[i + j] = e[j];
+    for (int j = 0; j < count; j++) e[j] = exp_down(x[j]);
   }
 }
 
@@ -156,34 +140,45 @@ static __device__ __forceinline__ void exponentials(const float (&v)[count], flo
 ** an element that is not there counts as 0, so that its -infinity does not send the whole group the slow way.
 */
 template <int count, typename Behind>
-static __device__ __forceinline__ void exponentials(const double (&v)[count], double most, double (&y)[count],
-                                                    elements_left left, Behind behind) {
+static __device__ __forceinline__ void exponentials_of_group(double (&x)[count], double (&e)[count], int first,
+                                                             elements_left left, Behind behind) {
+  if (behind(first + count - 1) < left.most) {
+#pragma unroll
+    for (int j = 0; j < count; j++) x[j] = behind(first + j) < left.own ? x[j] : 0.0;
+    if (are_normal(x)) {
+#pragma unroll
+      for (int j = 0; j < count; j++) e[j] = exp_normal(x[j]);
+    } else {
+#pragma unroll
+      for (int j = 0; j < count; j++) e[j] = exp_down(x[j]);
+    }
+#pragma unroll
+    for (int j = 0; j < count; j++) e[j] = behind(first + j) < left.own ? e[j] : 0.0;
+  } else {
+#pragma unroll
+    for (int j = 0; j < count - 1; j++)
+      if (behind(first + j) < left.most) e[j] = exp_down(x[j]);
+  }
+}
+
+/*
+** y = e^(v - most) for a thread's elements, and 0 for those that are not there, which are -infinity. Between those of
+** one group (at_once) there is no branch, so that they overlap: each is a chain of twenty or thirty operations, and a
+** multiprocessor has too few warps to hide one after the other.
+*/
+template <int count, typename V, typename Behind>
+static __device__ __forceinline__ void exponentials(const V (&v)[count], V most, V (&y)[count], elements_left left,
+                                                    Behind behind) {
   constexpr int at_once = Tuning::softmax_at_once<count>;
 #pragma unroll
   for (int i = 0; i < count; i += at_once) {
-    double x[at_once], e[at_once];
+    V x[at_once], e[at_once];
 #pragma unroll
     for (int j = 0; j < at_once; j++) {
       x[j] = v[i + j] - most;
       e[j] = 0;
     }
-    if (behind(i + at_once - 1) < left.most) {
-#pragma unroll
-      for (int j = 0; j < at_once; j++) x[j] = behind(i + j) < left.own ? x[j] : 0.0;
-      if (are_normal(x)) {
-#pragma unroll
-        for (int j = 0; j < at_once; j++) e[j] = exp_normal(x[j]);
-      } else {
-#pragma unroll
-        for (int j = 0; j < at_once; j++) e[j] = exp_down(x[j]);
-      }
-#pragma unroll
-      for (int j = 0; j < at_once; j++) e[j] = behind(i + j) < left.own ? e[j] : 0.0;
-    } else {
-#pragma unroll
-      for (int j = 0; j < at_once - 1; j++)
-        if (behind(i + j) < left.most) e[j] = exp_down(x[j]);
-    }
+    exponentials_of_group(x, e, i, left, behind);
 #pragma unroll
     for (int j = 0; j < at_once; j++) y[i + j] = e[j];
   }
