@@ -27,11 +27,9 @@ template <class R>
 constexpr int gr_ordered_warps = gr_ordered_warps_for(gr_traits_of<R>);
 /* Lanes and leaf of a column. */
 template <class R>
-constexpr int gr_ordered_lanes = !R::leaves && gr_size<R::dtype> < 4 ? gr_ordered_free_lanes
-                                                                     : GR_LANES(gr_size<R::dtype>);
+constexpr int gr_ordered_lanes = GR_LANES(gr_size<R::dtype>);
 template <class R>
-constexpr int gr_ordered_leaf = !R::leaves ? gr_ordered_free_elements * gr_ordered_lanes<R>
-                                           : GR_LEAF(gr_size<R::dtype>);
+constexpr int gr_ordered_leaf = GR_LEAF(gr_size<R::dtype>);
 
 template <class R>
 constexpr int gr_ordered_resident = gr_ordered_resident_for(gr_traits_of<R>, gr_ordered_bytes<R>);

@@ -342,9 +342,6 @@ constexpr int gr_ordered_warps_for(const gr_reducer_traits &r) { return r.size =
 constexpr int gr_ordered_ahead_for(const gr_reducer_traits &r, int bytes) {
   return bytes > 4 ? 2 : r.fields == 3 && r.size == 2 ? 2 / r.inputs : 4 / r.inputs;
 }
-/* The same: lanes of narrow elements, and elements of a lane, where no order within a leaf matters. As wide types have
-   them, so that narrow types make as many blocks: max f32 of 1001 columns 113 us, by leaves of 4096 rows 188. */
-constexpr int gr_ordered_free_lanes = 128, gr_ordered_free_elements = 8;
 
 /*
 ** Warps of gr_reduce_cols_unordered: 128 registers where lanes hold much or there are two inputs, else 96. bytes: what
