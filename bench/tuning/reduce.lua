@@ -71,8 +71,6 @@ return { file = "kernels/cuda/reduce/tuning.h", rows = {
   { "bit", "{5, 4}", "{9, 8}|{3, 2}", "dot f32 67108864|sum f32 30000000", at = share .. "bit = " },
   { "bit_waves", "2", "3", "dot f32 67108864|sum f32 50000000" },
   { "alike", "{9, 8}", "{5, 4}|{17, 16}", "var f16 2048x65536 rows|sum f32 300x100000 rows" },
-  { "node_least_warps", "4", "1|8", "sum f32 100x100000 rows|sum f32 1048576" },
-  { "node_warps", "8", "4", "sum f32 100x100000 rows|sum f32 1048576", at = ", node_warps = " },
   { "polled_nodes", "2", why = "the code has two" },
   { "polled_of_formulas", "1", why = "the code has one" },
   { "early_passes", "2", "1|4", "sum f32 16777216|sum f16 67108864" },

@@ -120,12 +120,7 @@ void plan_leaves(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip &chip) {
   passes = clamp(passes, 1, t.leaves.most_passes);
   while (ceil_div(leaves, warps * passes) > 65536 && warps * passes < 256) passes *= 2;
   p.args.nodes = (int)ceil_div(leaves, warps * passes);
-  /* blocks with a counter hold one node each */
-  if (p.args.nodes > 1 && warps < Shares::node_least_warps && p.args.combine != GR_COMBINE_LEAVES_ON_HOST) {
-    while (warps < Shares::node_warps && warps < leaves) warps *= 2;
-    p.args.nodes = (int)ceil_div(leaves, warps * passes);
-  }
-  if (p.args.nodes > 1) block = warps;
+  if (p.args.nodes > 1) block = warps; /* blocks with a counter hold one node each */
   else if (j.count > 1) block = clamp(t.leaves.vector_warps, warps, gr_leaves_warps);
   p.args.warps_log2 = (short)log2_of(warps);
   p.args.passes = (short)passes;

@@ -194,8 +194,6 @@ struct gr_reduce_shares {
   /* The same: parts of a row are alike if together they have room for no more than such a share of its leaves. Rows are
      cut so: var f16 2048 x 65536 1576 -> 2559; the share is not measured. */
   static constexpr gr_share alike = {9, 8};
-  /* The same: warps of a block that leaves a node, at least, and else up to so many: not measured. */
-  static constexpr int node_least_warps = 4, node_warps = 8;
   /* The same: block 0 polls no more nodes than so many for each of its threads. By polling 2^16 to 2^20 take 0.45 us
      less; the number is what its code has. Of formulas one, as two are more to compile (gr_end_number has one). */
   static constexpr int polled_nodes = 2, polled_of_formulas = 1;
