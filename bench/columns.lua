@@ -22,7 +22,16 @@ local cases = {
   "mv f64 1401285 11 rows", "mv f32 300000 50 rows", "mv f32 300000 9 rows", "mv f64 300000 33 rows",
   "mv bf16 300000 33 rows", "dot f32 300000 33 rows", "dot f32 300000 100 rows", "sum f32 300000 33 rows",
   "sum f32 300000 100 rows", "var f32 300000 100 rows", "sum f16 300000 101 rows", "max f32 300000 101 rows",
-  "argmax f32 300000 101 rows",
+  "argmax f32 300000 101 rows", "norm f32 65536 1024", "norm f32 65536 1024 +1", "norm f16 65536 2048", "norm f64 65536 512",
+  "norm f32 300000 33", "norm f32 1000 1001", "norm bf16 3000 30001", "norm f32 16777216 4", "norm f32 100 100",
+  "norm f16 1000000 20", "norm f32 50 1000001", "prod f32 65536 1024", "prod f32 65536 1024 +1", "prod f64 65536 512",
+  "prod f16 65536 2048", "prod f32 1000 1001", "prod f32 4194304 4", "prod f32 300000 33", "prod f32 50 1000001",
+  "mse f32 65536 512", "mse f16 65536 1024", "mse f64 30000 1001", "mse f32 300000 33", "cosine f32 65536 512",
+  "cosine f16 65536 1024", "cosine f64 30000 1001", "cosine f32 1000 1001", "logsumexp f32 65536 256",
+  "logsumexp f16 65536 256", "logsumexp f32 1000 1001", "sum_kahan f32 65536 1024", "sum_kahan f32 1000 1001",
+  "sum_neumaier f16 65536 1024", "sum_f32 f32 65536 1024", "dot_neumaier f32 65536 512", "sum f32 100000 7",
+  "sum f32 300000 33", "sum f16 300000 33", "sum f64 1000000 7", "sum f32 300000 33 +1", "sum f32 3000 17",
+  "sum f32 200000 50 +1", "sum f16 1000 101", "norm i32 65536 512", "sum f32 65536 1024",
 }
 
 local function side_by_side(old, new)
@@ -55,7 +64,7 @@ local function time(call, into, count)
 end
 
 local function measure(seed, name)
-  local op, dtype, rows, columns, more = name:match "^(%w+) (%w+) (%d+) (%d+) ?(.*)$"
+  local op, dtype, rows, columns, more = name:match "^([%w_]+) (%w+) (%d+) (%d+) ?(.*)$"
   rows, columns = tonumber(rows), tonumber(columns)
   local axis, first = more == "rows" and 2 or 1, more == "+1" and 2 or 1
   local n, results = rows * columns, axis == 1 and columns or rows
@@ -64,11 +73,15 @@ local function measure(seed, name)
     return (dtype == "i8" and x:clamp(-128, 127) or x):cast(dtype)
   end
   local x, y = numbers(n + first - 1, seed):slice(first), nil
-  if op == "dot" then y = numbers(n, seed + 500) end
+  local plain, way = op:match "^(%a+)_(%w+)$"
+  op = plain or op
+  if op == "prod" then x = x:mul(1 / 30):add(1):cast(dtype) end
+  if op == "dot" or op == "mse" or op == "cosine" then y = numbers(n, seed + 500) end
   if op == "mv" then y = numbers(axis == 2 and columns or rows, seed + 500) end
   local into = gr.zeros(results, op == "argmax" and "i64" or op == "max" and dtype or "f64")
-  local options = { rows = rows, axis = axis, into = into, pairs = op == "dot" or nil }
+  local options = { rows = rows, axis = axis, into = into, pairs = y and op ~= "mv" or nil, accumulate = way }
   local run = gr[op == "mv" and "dot" or op]
+  if op == "norm" then run = function(a, o) return gr.norm(a, 2, o) end end
   local function call() if y then run(x, y, options) else run(x, options) end end
   time(call, into, 3)
   local count, list = math.max(5, math.min(2000, math.floor(0.004 / time(call, into, 5)))), {}

@@ -16,8 +16,8 @@ every_cu = $(filter-out $(shipped_cu),$(wildcard kernels/cuda/*/*.cu kernels/lad
 cuda_cu = $(foreach s,$(slow_cu),$(filter %/$(s).cu,$(every_cu))) \
   $(filter-out $(foreach s,$(slow_cu),%/$(s).cu),$(every_cu))
 
-# What is shipped; 8.9 runs the code of 8.6, as newer chips of a family run the first one's.
-release_archs = 75 80 86 90 100 120
+# What is shipped; 8.6 and 8.9 run the code of 8.0, as newer chips of a family run the first one's: docs/findings/build.md.
+release_archs = 75 80 90 100 120
 
 ifeq ($(flavour),cpu)
 device_o = $(OBJ)/src/backend/nocuda.o

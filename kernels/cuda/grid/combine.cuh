@@ -51,19 +51,6 @@ struct gr_rows_by_vector_args {
   short row_warps_log2; /* warps side by side on the leaves of a row */
   short unaligned;      /* rows or the vector begin anywhere in a word */
 };
-struct gr_cols_ordered_args {
-  int row_lanes;       /* lanes of a warp to a row */
-  int rows_log2;       /* rows side by side */
-  int leaf_warps_log2; /* warps that share a leaf */
-  int leaves_log2;     /* leaves of a block; of columns of one leaf: warps of it that do not share one */
-  int tree_lanes_log2; /* lanes of the tree, of a warp */
-  int pieces_log2;     /* pieces of columns in a flight */
-  int unaligned;       /* not all rows are aligned to words */
-  int whole_words;     /* a lane may read whole words */
-  int reverse_shift;   /* by so many bits a flight's number, reversed, becomes its first row */
-  int lane_flights;    /* 1 + log2 of the flights of a lane of several elements; 0: its elements are one */
-  short units;         /* that a warp takes in turn */
-};
 struct gr_cols_unordered_args {
   int row_lanes;        /* lanes of a warp that have columns */
   int rows;             /* side by side in a strip */
@@ -147,7 +134,6 @@ struct gr_reduce_args {
     gr_rows_by_element_args rows_by_element;
     gr_rows_staged_args rows_staged;
     gr_rows_by_vector_args rows_by_vector;
-    gr_cols_ordered_args cols_ordered;
     gr_cols_unordered_args cols_unordered;
     gr_cols_few_rows_args cols_few_rows;
     gr_cols_flat_args cols_flat;

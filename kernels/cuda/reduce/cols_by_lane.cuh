@@ -1,11 +1,11 @@
 /*
-** Variances and products of columns. A thread has a column and loads it element by element, a warp 32 neighbours: so it
-** does not matter where rows begin, and no word is shifted. Of the lanes of the tree a thread has groups of eight (of
-** 8-byte elements four), as far apart as lanes get, so that they fold at once by halves; then the groups that it has in
-** turn fold, then those of the warps that share the leaf, at last those of the threads of a warp that share a column,
-** as they do where there are few columns. Where the warps of a block have registers for a leaf, all of it is on its
-** way at once and is held, so that a variance reads memory once; else groups come one after the other, for a variance
-** twice.
+** Columns of whatever keeps the order within a leaf. A thread has a column and loads it element by element, a warp 32
+** neighbours: so it does not matter where rows begin, and no word is shifted. Of the lanes of the tree a thread has
+** groups of eight (of 8-byte elements four), as far apart as lanes get, so that they fold at once by halves; then the
+** groups that it has in turn fold, then those of the warps that share the leaf, at last those of the threads of a warp
+** that share a column, as they do where there are few columns. Groups come one after the other, for a variance twice.
+** But where the warps of a block have registers for a leaf of a variance or of products, all of it is on its way at
+** once and is held, so that memory is read once.
 */
 #ifndef GR_CUDA_REDUCE_COLS_BY_LANE_CUH
 #define GR_CUDA_REDUCE_COLS_BY_LANE_CUH
@@ -15,7 +15,12 @@
 #include "kernels/cuda/thread/load.cuh"
 
 template <class R>
-constexpr bool gr_has_cols_by_lane = R::lanes && (R::red == GR_RED_VARIANCE || R::red == GR_RED_DOT);
+constexpr bool gr_has_cols_by_lane = R::lanes;
+/* Whose elements may be held; the others stand there once, in turn. */
+template <class R>
+constexpr bool gr_by_lane_holds = R::red == GR_RED_VARIANCE || R::red == GR_RED_DOT;
+template <class Q>
+constexpr int gr_by_lane_deep = gr_by_lane_deep_for(gr_traits_of<Q>);
 
 /* An element as it lies in memory. */
 template <gr_dtype D>
@@ -28,25 +33,42 @@ __device__ __forceinline__ gr_type<D> gr_element_of(gr_raw_element<D> u) {
   return x;
 }
 
+/*
+** What stands for an element that is not there, so that nobody need ask: +0 times -0, -0 and their squares add
+** nothing to a sum, 1 is no factor, and e to minus infinity is 0. It would change the state of what is compensated, a
+** square of a distance from the mean, and of integers, which have no -0, products that are all -0: there each element
+** asks, unless a group is whole.
+*/
+template <class Q>
+constexpr bool gr_asks_each = Q::red == GR_RED_VARIANCE || Q::red == GR_RED_SUM_KAHAN ||
+                              Q::red == GR_RED_SUM_NEUMAIER || Q::red == GR_RED_DOT_KAHAN ||
+                              Q::red == GR_RED_DOT_NEUMAIER || (Q::red == GR_RED_COSINE && !gr_floating<Q::dtype>);
+template <class Q, class U>
+__device__ __forceinline__ U gr_nothing() {
+  constexpr int mantissa = Q::dtype == GR_F16 ? 10 : Q::dtype == GR_BF16 ? 7 : Q::dtype == GR_F32 ? 23 : 52;
+  if constexpr (!gr_floating<Q::dtype>) return 0;
+  else if constexpr (Q::red == GR_RED_PROD) return (U)(((U)1 << (8 * sizeof(U) - 2)) - ((U)1 << mantissa));
+  else if constexpr (Q::red == GR_RED_SUMEXP) return (U)(~(U)0 << mantissa);
+  else return (U)((U)1 << (8 * sizeof(U) - 1));
+}
+
 /* A thread's column in its leaf. */
 template <gr_dtype D, int inputs>
 struct gr_lane_column {
-  static constexpr int together = gr_by_lane_together<gr_size<D>>, deep = gr_by_lane_deep<gr_size<D> * inputs>;
+  static constexpr int together = gr_by_lane_together<gr_size<D>>;
   using U = gr_raw_element<D>;
   const char *a, *b; /* row 0 of the leaf */
   int64_t step_a, step_b;
   int rows; /* of the leaf */
 
-  /* What is not there adds nothing to a sum, and its product with +0 neither. */
-  static constexpr U nothing = gr_floating<D> ? (U)((U)1 << (8 * sizeof(U) - 1)) : 0;
-
   /* Elements of up to `together` lanes, 2^apart_log2 rows apart, from row `first` on; how many there are. */
+  template <class Q>
   __device__ __forceinline__ int load(U (&x)[together], U (&y)[together], int first, int apart_log2) const {
     const char *pa = a + first * step_a, *pb = b + first * step_b;
     const int there = (rows - first + (1 << apart_log2) - 1) >> apart_log2;
 #pragma unroll
     for (int i = 0; i < together; i++, pa += step_a << apart_log2, pb += step_b << apart_log2) {
-      x[i] = nothing;
+      x[i] = gr_nothing<Q, U>();
       y[i] = 0;
       if (i < there) x[i] = __ldg((const U *)pa);
       if (inputs == 2 && i < there) y[i] = __ldg((const U *)pb);
@@ -67,9 +89,8 @@ struct gr_lane_group {
   __device__ __forceinline__ void add_one(int i, const U (&x)[count], const U (&y)[count], const gr_context &k) {
     Q::add(l[i], gr_element_of<Q::dtype>(x[i]), gr_element_of<Q::dtype>(Q::inputs == 2 ? y[i] : x[i]), k, 0);
   }
-  /* Squares of distances ask which elements are there, unless all of them are. */
   __device__ __forceinline__ void add(const U (&x)[count], const U (&y)[count], int there, const gr_context &k) {
-    if (Q::red != GR_RED_VARIANCE || there >= count) {
+    if (!gr_asks_each<Q> || there >= count) {
 #pragma unroll
       for (int i = 0; i < count; i++) add_one(i, x, y, k);
     } else {
@@ -78,21 +99,20 @@ struct gr_lane_group {
         if (i < there) add_one(i, x, y, k);
     }
   }
-  __device__ __forceinline__ double fold(const gr_context &k) const {
-    double v[count];
+  __device__ __forceinline__ gr_acc fold(const gr_context &k) const {
+    gr_acc v[count];
 #pragma unroll
-    for (int i = 0; i < count; i++) v[i] = Q::state(l[i], k).f[0];
+    for (int i = 0; i < count; i++) v[i] = Q::state(l[i], k);
 #pragma unroll
     for (int h = count / 2; h > 0; h /= 2)
 #pragma unroll
-      for (int i = 0; i < h; i++) v[i] += v[i + h];
+      for (int i = 0; i < h; i++) v[i] = Q::merge(v[i], v[i + h]);
     return v[0];
   }
 };
 
 /* Groups in turn come in reversed order, so that a stack folds them. */
-using gr_lane_stack = gr_stack<double, gr_by_lane_levels>;
-__device__ __forceinline__ double gr_lane_sum(double a, double b) { return a + b; }
+using gr_lane_stack = gr_stack<gr_acc, gr_by_lane_levels>;
 
 /* This thread's share of a column, in registers. */
 template <gr_dtype D, int inputs>
@@ -107,13 +127,14 @@ struct gr_held_lanes {
     for (int s = 0; s < slots; s++) {
       const int t = s >> how.rows_log2, d = s & ((1 << how.rows_log2) - 1);
       const int first = how.first_row(mine, t) + (d << how.groups_log2) * together;
-      there[s] = c.load(x[s], y[inputs == 2 ? s : 0], s < how.held ? first : c.rows, how.groups_log2);
+      there[s] = c.template load<gr_reducer_for<GR_RED_SUM, D>>(x[s], y[inputs == 2 ? s : 0],
+                                                                s < how.held ? first : c.rows, how.groups_log2);
     }
   }
   template <class Q>
-  __device__ __forceinline__ double fold(const gr_cols_by_lane_args &how, const gr_context &k) {
+  __device__ __forceinline__ gr_acc fold(const gr_cols_by_lane_args &how, const gr_context &k) {
     gr_lane_stack stack;
-    double part[1] = {0};
+    gr_acc part[1];
     gr_lane_group<Q, together> group;
     if (Q::red == GR_RED_VARIANCE) gr_renew<slots * together>(x[0], how.held < 0);
 #pragma unroll
@@ -121,39 +142,61 @@ struct gr_held_lanes {
       group.add(x[s], y[inputs == 2 ? s : 0], there[s], k);
       if (s >= how.held || (s + 1) & ((1 << how.rows_log2) - 1)) continue;
       part[0] = group.fold(k);
-      stack.push(part, s >> how.rows_log2, gr_lane_sum);
+      stack.push(part, s >> how.rows_log2, Q::merge);
       group = gr_lane_group<Q, together>();
     }
     return part[0];
   }
 };
 
-/* The same without room for it: group after group, some rows of lanes at a time. */
+/* The same without room for it: flights of one or two elements of each lane of a group, the next one on its way while
+   one is added, into registers of its own, as a copy would wait for it. */
 template <class Q, gr_dtype D, int inputs>
-__device__ __forceinline__ double gr_fold_in_turn(const gr_lane_column<D, inputs> &c, const gr_cols_by_lane_args &how,
-                                                  int mine, const gr_context &k) {
+struct gr_lanes_in_turn {
   using Column = gr_lane_column<D, inputs>;
-  constexpr int together = Column::together, deep = Column::deep;
-  const int lanes = together << how.groups_log2;
+  static constexpr int together = Column::together, deep = gr_by_lane_deep<Q>;
+  const Column &column;
+  const gr_cols_by_lane_args &how;
+  const int mine, log, last, flights; /* log: of flights of a group; last: the number of its last one */
   gr_lane_stack stack;
-  double part[1] = {0};
-#pragma unroll 1
-  for (int t = 0; t < 1 << (how.groups_log2 - how.shares_log2); t++) {
-    gr_lane_group<Q, together> group;
-#pragma unroll 1
-    for (int row = how.first_row(mine, t); row < c.rows; row += deep * lanes) {
-      typename Column::U x[deep][together], y[deep][together];
-      int there[deep];
+  gr_acc part[1];
+  gr_lane_group<Q, together> group;
+  struct Flight {
+    typename Column::U x[deep][together], y[deep][together];
+    int there[deep];
+  };
+  __device__ __forceinline__ gr_lanes_in_turn(const Column &column, const gr_cols_by_lane_args &how, int mine)
+      : column(column), how(how), mine(mine), log(deep == 1 || how.rows_log2 == 0 ? how.rows_log2 : how.rows_log2 - 1),
+        last((1 << log) - 1), flights(1 << (log + how.groups_log2 - how.shares_log2)) {}
+  __device__ __forceinline__ void load(Flight &to, int f) const {
+    const int first = how.first_row(mine, f >> log), lanes = together << how.groups_log2;
 #pragma unroll
-      for (int d = 0; d < deep; d++) there[d] = c.load(x[d], y[d], row + d * lanes, how.groups_log2);
-#pragma unroll
-      for (int d = 0; d < deep; d++) group.add(x[d], y[d], there[d], k);
-    }
-    part[0] = group.fold(k);
-    stack.push(part, t, gr_lane_sum);
+    for (int d = 0; d < deep; d++)
+      to.there[d] = column.template load<Q>(
+          to.x[d], to.y[d], f < flights ? first + ((f & last) * deep + d) * lanes : column.rows, how.groups_log2);
   }
-  return part[0];
-}
+  __device__ __forceinline__ void add(const Flight &flight, int f, const gr_context &k) {
+#pragma unroll
+    for (int d = 0; d < deep; d++) group.add(flight.x[d], flight.y[d], flight.there[d], k);
+    if ((f & last) != last) return;
+    part[0] = group.fold(k);
+    stack.push(part, f >> log, Q::merge);
+    group = gr_lane_group<Q, together>();
+  }
+  __device__ __forceinline__ gr_acc fold(const gr_context &k) {
+    Flight even, odd;
+    load(even, 0);
+#pragma unroll 1
+    for (int f = 0; f < flights; f += 2) {
+      load(odd, f + 1);
+      add(even, f, k);
+      if (f + 1 == flights) break;
+      load(even, f + 2);
+      add(odd, f + 1, k);
+    }
+    return part[0];
+  }
+};
 
 /* Where a block is: its first column and its leaf. Leaves of the same columns are far apart, those of neighbouring
    columns next to each other, since they read the same lines of memory where these meet. */
@@ -172,9 +215,10 @@ __global__ void __launch_bounds__(gr_by_lane_warps * 32, 1)
     gr_reduce_cols_by_lane(const __grid_constant__ gr_reduce_args q) {
   constexpr gr_dtype D = R::dtype;
   constexpr int size = gr_size<D>;
-  constexpr bool always_held = R::variance && size >= 4;
+  constexpr bool may_hold = gr_by_lane_holds<R>, always_holds = R::variance && size >= 4;
   const gr_cols_by_lane_args &how = q.cols_by_lane;
-  __shared__ double sums[R::variance ? 2 : 1][gr_by_lane_warps][32];
+  constexpr int fields = R::variance ? 1 : R::fields; /* of a warp's state */
+  __shared__ int64_t states[R::variance ? 2 : 1][gr_by_lane_warps][fields][32];
   const int lane = threadIdx.x & 31, warp = gr_warp_index(), warps = 1 << (how.shares_log2 - how.sides_log2);
   const int wide = 32 >> how.sides_log2, side = lane / wide; /* columns of a warp, and which of its rows side by side */
   const int mine = side + (warps == 1 ? 0 : warp << how.sides_log2);
@@ -188,28 +232,31 @@ __global__ void __launch_bounds__(gr_by_lane_warps * 32, 1)
       q.job.b.stride, (int)min(q.job.n - from, (int64_t)GR_LEAF(size))};
   gr_start_reading(q.inputs_stable);
   gr_held_lanes<D, R::inputs> held;
-  if (always_held || how.held) held.load(column, how, mine);
+  const bool holds = always_holds || (may_hold && how.held);
+  if (holds) held.load(column, how, mine);
   auto total = [&](auto reducer, int pass, const gr_context &k) {
     using Q = decltype(reducer);
-    double s = always_held || how.held ? held.template fold<Q>(how, k) : gr_fold_in_turn<Q>(column, how, mine, k);
+    gr_acc s;
+    if (holds) s = held.template fold<Q>(how, k);
+    else s = gr_lanes_in_turn<Q, D, R::inputs>(column, how, mine).fold(k);
     if (warps > 1) {
-      sums[pass][warp][lane] = s;
+      gr_put<Q>(&states[pass][warp][0][lane], 32, s);
       __syncthreads();
-      s = gr_sum_rows([&](int i) { return &sums[pass][i][lane]; }, warps);
+      s = gr_fold_rows([&](int i) { return gr_get<Q>(&states[pass][i][0][lane], 32); }, Q::merge, warps);
     }
 #pragma unroll 1
-    for (int h = 16; h >= wide; h /= 2) s += __shfl_xor_sync(~0u, s, h);
+    for (int h = 16; h >= wide; h /= 2) s = gr_merge_xor<Q>(s, h);
     return s;
   };
   gr_acc acc = R::identity();
   if constexpr (R::variance) {
     gr_context k = q.context;
     acc.f[2] = column.rows;
-    acc.f[0] = total(typename R::Sum(), 0, k);
+    acc.f[0] = total(typename R::Sum(), 0, k).f[0];
     k.a = acc.f[0] / acc.f[2];
-    acc.f[1] = gr_deviations<D>(total(typename R::Squares(), 1, k), k.a);
+    acc.f[1] = gr_deviations<D>(total(typename R::Squares(), 1, k).f[0], k.a);
   } else {
-    acc.f[0] = total(R(), 0, q.context);
+    acc = total(R(), 0, q.context);
   }
   if (q.inputs_stable) gr_await_earlier();
   const bool writes = mine == 0 && v < q.job.count;

@@ -1,13 +1,13 @@
 /*
-** Sums of columns, and columns by one vector (y = A^T b): straight from memory, 16 warps a multiprocessor (or 20) with
-** 4 KB in flight each. A warp reads 32 words of 16 bytes: words of columns side by side (words_log2) of as many rows
-** as fit; rows of half a word, of 16-bit elements, go two to a word (two_a_word), and then "row" below means such a
-** pair. Where rows do not begin at whole words (unaligned), the words that hold them are read, and a lane gets what it
-** lacks from the next one; the last one of a strip has no columns of its own. A thread takes 8 words in a flight,
-** which are elements of one lane of the tree, or, of columns of less than a leaf, all of up to 8 lanes. A lane's
-** number, from its highest bit on: which of a thread's turns, which of the rows side by side, which of the warps and
-** of the blocks that share a leaf. So turns fold first, by a stack, then the warp, the block, the leaves of a block,
-** and the nodes of blocks as gr_combine_nodes does.
+** Sums of columns, of their squares and absolute values, and columns by one vector (y = A^T b): straight from memory,
+** 16 warps a multiprocessor (or 20) with 4 KB in flight each. A warp reads 32 words of 16 bytes: words of columns side
+** by side (words_log2) of as many rows as fit; rows of half a word, of 16-bit elements, go two to a word (two_a_word),
+** and then "row" below means such a pair. Where rows do not begin at whole words (unaligned), the words that hold them
+** are read, and a lane gets what it lacks from the next one; the last one of a strip has no columns of its own. A
+** thread takes 8 words in a flight, which are elements of one lane of the tree, or, of columns of less than a leaf,
+** all of up to 8 lanes. A lane's number, from its highest bit on: which of a thread's turns, which of the rows side by
+** side, which of the warps and of the blocks that share a leaf. So turns fold first, by a stack, then the warp, the
+** block, the leaves of a block, and the nodes of blocks as gr_combine_nodes does.
 */
 #ifndef GR_CUDA_REDUCE_COLS_SUM_CUH
 #define GR_CUDA_REDUCE_COLS_SUM_CUH
@@ -19,7 +19,8 @@
 template <class R>
 constexpr int gr_cols_sum_resident = gr_cols_sum_resident_for(gr_traits_of<R>, gr_arch);
 template <class R>
-constexpr bool gr_has_cols_sum = R::lanes && (R::red == GR_RED_SUM || R::red == GR_RED_DOT);
+constexpr bool gr_has_cols_sum = R::lanes && gr_floating<R::dtype> &&
+                                 (R::red == GR_RED_SUM || R::red == GR_RED_DOT || R::red == GR_RED_SUMSQ);
 /* Levels of the stack in registers; the others lie in shared memory. */
 template <class R>
 constexpr int gr_cols_sum_levels = gr_cols_sum_levels_for(gr_size<R::dtype>);
@@ -87,15 +88,15 @@ struct gr_factor<D, true> {
   __device__ __forceinline__ gr_type<D> of(bool second) const { return {(uint16_t)(second ? u >> 16 : u)}; }
 };
 
-/* A lane between flights, kept as a double: of 16-bit floats as the bits of its f32, since conversions take long. */
+/* A lane between flights, kept as a double: one of f32 as its bits, since conversions take long. */
 template <class R>
 __device__ __forceinline__ double gr_keep_lane(const typename R::Lane &l) {
-  if constexpr (gr_size<R::dtype> == 2) return __hiloint2double(0, __float_as_int(l.s));
+  if constexpr (R::light) return __hiloint2double(0, __float_as_int(l.s));
   else return l.f[0];
 }
 template <class R>
 __device__ __forceinline__ typename R::Lane gr_kept_lane(double kept) {
-  if constexpr (gr_size<R::dtype> == 2) return {__int_as_float(__double2loint(kept))};
+  if constexpr (R::light) return {__int_as_float(__double2loint(kept))};
   else return {{kept}};
 }
 
@@ -175,7 +176,7 @@ template <class R>
 __device__ __forceinline__ void gr_write_sum(const gr_reduce_args &q, double x, int64_t v) {
   gr_acc acc = R::identity();
   acc.f[0] = x;
-  if (q.op != GR_OP_mean && q.out_dtype == GR_F64) ((double *)q.out)[v] = gr_canonical(x);
+  if (R::red != GR_RED_SUMSQ && q.op != GR_OP_mean && q.out_dtype == GR_F64) ((double *)q.out)[v] = gr_canonical(x);
   else gr_write<R>(q, acc, v, q.job.n << q.cols_sum.two_a_word);
 }
 

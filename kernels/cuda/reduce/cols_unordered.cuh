@@ -3,8 +3,8 @@
 ** side (4 to 16 bytes, a lane each), with a batch of words of every lane in flight; where a matrix is dense and narrow,
 ** a word row of the strip is as many of its rows as fit. Rows that start anywhere are read by aligned words, and what a
 ** lane lacks its neighbour has: then the last lane has no columns of its own. Warps of a block lie side by side, or
-** several of them share a strip's rows and fold in shared memory; nodes of blocks are combined as those of
-** gr_reduce_cols_ordered do.
+** several of them share a strip's rows and fold in shared memory; nodes of blocks are combined by
+** gr_combine_nodes.
 */
 #ifndef GR_CUDA_REDUCE_COLS_UNORDERED_CUH
 #define GR_CUDA_REDUCE_COLS_UNORDERED_CUH

@@ -65,9 +65,8 @@ constexpr Row rows[] = {
     {GR_KERNEL_cols_sum, "aligned columns, and wide ones, added up or by one vector", accepts_cols_sum, plan_cols_sum},
     {GR_KERNEL_cols_variance_ring, "variances of large aligned columns, from Hopper on", accepts_cols_variance_ring,
      plan_cols_variance_ring},
-    {GR_KERNEL_cols_by_lane, "other columns' variances, and products", accepts_cols_by_lane, plan_cols_by_lane},
-    {GR_KERNEL_cols_ordered, "other columns, where the order within a leaf matters", accepts_cols_ordered,
-     plan_cols_ordered},
+    {GR_KERNEL_cols_by_lane, "other columns, where the order within a leaf matters", accepts_cols_by_lane,
+     plan_cols_by_lane},
     {GR_KERNEL_cols_unordered, "other columns, where no order matters", accepts_cols_unordered, plan_cols_unordered},
     {GR_KERNEL_leaves, "everything else: flat vectors, long rows, strides", accepts_all, plan_leaves},
 };

@@ -19,8 +19,7 @@ enum gr_scope { GR_FLAT, GR_LONG, GR_ALL };
   X(cols_flat, GR_ALL)          \
   X(cols_sum, GR_ALL)           \
   X(cols_variance_ring, GR_ALL) \
-  X(cols_by_lane, GR_ALL)       \
-  X(cols_ordered, GR_LONG)      \
+  X(cols_by_lane, GR_LONG)      \
   X(cols_unordered, GR_LONG)
 enum gr_reduce_kernel {
 #define GR_X(name, scope) GR_KERNEL_##name,
@@ -45,16 +44,11 @@ struct gr_reduce_entry {
   int resident;            /* blocks of 256 threads of gr_reduce_leaves on a multiprocessor */
   bool stages_unaligned;   /* rows_staged takes rows that are not aligned, too */
   int stage_words;         /* of a warp of rows_staged, at most gr_most_stage */
-  int columns;             /* that a lane of cols_ordered or cols_unordered takes */
-  int lanes, leaf, warps;  /* of the tree in a leaf; elements of a leaf (0: any number); of a block */
+  int columns;             /* that a lane of cols_unordered takes */
+  int leaf, warps;         /* elements of a leaf (0: any number), and warps of a block */
   int cols_sum_levels;     /* of cols_sum's stack in registers */
   unsigned ring_bytes;     /* of shared memory, of cols_variance_ring */
 };
-
-/* Compensated dots have no kernel for columns before Hopper: the module has no room. gr_reduce_leaves does them. */
-__host__ __device__ constexpr bool gr_ordered_left_out(gr_reducer red, int major) {
-  return major < 9 && (red == GR_RED_DOT_KAHAN || red == GR_RED_DOT_NEUMAIER);
-}
 
 /*
 ** The entry of each reducer for a dtype, in the file of its like (instances_*.cu): without kernels where it is not

@@ -6,7 +6,6 @@
 
 #include "kernels/cuda/reduce/entry.cuh"
 #include "kernels/cuda/reduce/cols_by_lane.cuh"
-#include "kernels/cuda/reduce/cols_ordered.cuh"
 #include "kernels/cuda/reduce/cols_few_rows.cuh"
 #include "kernels/cuda/reduce/cols_flat.cuh"
 #include "kernels/cuda/reduce/rows_staged.cuh"
@@ -21,8 +20,6 @@ template <class R>
 constexpr bool gr_has_leaves = true;
 template <class R>
 constexpr bool gr_has_rows_by_element = true;
-template <class R>
-constexpr bool gr_has_cols_ordered = R::lanes && !gr_has_cols_by_lane<R>;
 template <class R>
 constexpr bool gr_has_cols_unordered = !R::lanes;
 
@@ -46,14 +43,9 @@ static gr_reduce_entry gr_entry_within() {
   e.resident = gr_leaves_resident<R>;
   e.stages_unaligned = gr_by_words_alone<R>;
   e.stage_words = gr_staged_words<R>;
-  e.columns = e.lanes = e.leaf = e.warps = e.cols_sum_levels = 0;
+  e.columns = e.leaf = e.warps = e.cols_sum_levels = 0;
   e.ring_bytes = 0;
-  if constexpr (has > GR_FLAT && gr_has_cols_ordered<R>) {
-    e.columns = gr_ordered_each<R>;
-    e.lanes = gr_ordered_lanes<R>;
-    e.leaf = gr_ordered_leaf<R>;
-    e.warps = gr_ordered_warps<R>;
-  } else if constexpr (has > GR_FLAT && gr_has_cols_unordered<R>) {
+  if constexpr (has > GR_FLAT && gr_has_cols_unordered<R>) {
     e.columns = gr_strip_columns<R>;
     e.leaf = R::leaves ? GR_LEAF(gr_size<R::dtype>) : 0;
     e.warps = gr_strip_warps;

@@ -18,66 +18,6 @@ bool are_columns(const Plan &p) {
   return p.many && j.a.step == size && j.a.stride != size && (j.b.step == size || shared_b(j));
 }
 
-bool accepts_cols_ordered(const Plan &p, const gr_cuda_chip &chip) {
-  return are_columns(p) && !gr_ordered_left_out(p.reducer, chip.major);
-}
-
-void plan_cols_ordered(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip &chip) {
-  const gr_reduce_job &j = p.args.job;
-  gr_reduce_args &q = p.args;
-  gr_cols_ordered_args &how = q.cols_ordered;
-  int size = gr_size_of(j.dtype), word = size * p.entry.columns, warps = p.entry.warps;
-  int64_t lanes = p.entry.lanes, words = ceil_div(j.count, p.entry.columns), pieces = ceil_div(words, 32);
-  int64_t enough = (int64_t)chip.sms * t.cols_ordered.blocks;
-  bool one_each = j.n <= lanes;
-  bool dense = j.a.stride == j.count * size && (shared_b(j) || j.b.stride == j.a.stride);
-  q.leaves = clamp(ceil_div(j.n, p.entry.leaf), 1, INT64_MAX);
-  how.row_lanes = 32;
-  how.units = 1;
-  if (!one_each && dense && words <= 16) { /* several rows to a piece */
-    how.row_lanes = (int)words;
-    how.rows_log2 = log2_of(power_below(32 / words));
-  }
-  how.unaligned =
-      !aligned(j.a, j.a.stride << how.rows_log2) || (!shared_b(j) && !aligned(j.b, j.b.stride << how.rows_log2));
-  bool words_lie = how.rows_log2 == 0 || j.a.stride % word == 0;
-  how.unaligned = how.unaligned || !words_lie;
-  constexpr int flight = gr_ordered_flight, flight_log2 = log2_of(flight);
-  int64_t rows = power_of_two(j.n > 0 ? j.n : 1);
-  if (one_each) {
-    how.pieces_log2 = rows < flight && !how.unaligned ? flight_log2 - log2_of(rows) : 0;
-    how.tree_lanes_log2 = rows < flight ? 0 : log2_of(rows / flight);
-  } else {
-    how.lane_flights = j.n <= flight * lanes ? 1 : log2_of(p.entry.leaf / lanes / flight) + 1;
-    how.tree_lanes_log2 = log2_of(lanes) - how.rows_log2;
-  }
-  how.whole_words = how.pieces_log2 == 0 && (words_lie || size < 4);
-  /* Warps share a leaf as far as its lanes ask for it, or while there are too few blocks. */
-  int64_t most = q.leaves == 1 ? pieces : q.leaves, units = q.leaves * pieces;
-  how.leaves_log2 = log2_of(clamp(power_of_two(most), 1, warps));
-  while (
-      how.tree_lanes_log2 > 0 && how.leaf_warps_log2 < log2_of(warps) &&
-      (how.tree_lanes_log2 > gr_ordered_levels || ceil_div(units, (int64_t)1 << how.leaves_log2) < enough)) {
-    how.leaf_warps_log2++, how.tree_lanes_log2--;
-    if (how.leaves_log2 + how.leaf_warps_log2 > log2_of(warps)) how.leaves_log2--;
-  }
-  if (how.leaf_warps_log2 == 0 && q.leaves == 1) {
-    /* Units in turn, some 64 KB for each warp. */
-    int64_t bytes = rows * 32 * word, wanted = clamp(t.cols_ordered.unit_bytes / bytes, 1, Shares::ordered_units);
-    wanted = clamp(power_below(clamp(pieces / (enough * warps), 1, Shares::ordered_units)), 1, wanted);
-    how.units = (short)(wanted > (1 << how.pieces_log2) ? wanted : 1 << how.pieces_log2);
-  } else {
-    how.pieces_log2 = 0;
-  }
-  how.reverse_shift = (int)clamp(32 - how.tree_lanes_log2 - how.leaf_warps_log2 - how.rows_log2, 0, 31);
-  q.nodes = q.leaves == 1 ? 1 : (int)ceil_div(q.leaves, (int64_t)1 << how.leaves_log2);
-  plan_nodes(q);
-  p.launch.threads = 32u << (how.leaf_warps_log2 + how.leaves_log2);
-  p.per_block =
-      (int64_t)(how.row_lanes * p.entry.columns) * (q.leaves == 1 ? (int64_t)how.units << how.leaves_log2 : 1);
-  p.blocks_per_group = q.nodes;
-}
-
 /* Bytes of a word by which gr_reduce_cols_few_rows takes columns, 0 if it does not. Aligned sums of more rows than wide
    words hold are cols_sum's. */
 int few_rows_word(const Plan &p) {
@@ -105,10 +45,10 @@ void plan_cols_few_rows(Plan &p, const gr_reduce_tuning &, const gr_cuda_chip &)
   p.blocks_per_group = 1;
 }
 
-/* Variances, and products: see gr_reduce_cols_by_lane. */
+/* Whatever keeps the order within a leaf: see gr_reduce_cols_by_lane. */
 bool accepts_cols_by_lane(const Plan &p, const gr_cuda_chip &) { return are_columns(p); }
 
-void plan_cols_by_lane(Plan &p, const gr_reduce_tuning &, const gr_cuda_chip &) {
+void plan_cols_by_lane(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip &chip) {
   const gr_reduce_job &j = p.args.job;
   gr_reduce_args &q = p.args;
   gr_cols_by_lane_args &how = q.cols_by_lane;
@@ -125,8 +65,11 @@ void plan_cols_by_lane(Plan &p, const gr_reduce_tuning &, const gr_cuda_chip &) 
   /* Warps: so many that they hold a leaf, or, if they cannot, that each has some rows. */
   const int all = how.groups_log2 + how.rows_log2, most = log2_of(gr_by_lane_warps) + how.sides_log2;
   const int wanted = all > slots ? all - slots : 0;
-  const bool fits = wanted <= most && wanted <= how.groups_log2;
-  const int64_t some = clamp(power_of_two(rows / gr_by_lane_rows), 1, gr_by_lane_warps);
+  const bool holds = p.reducer == GR_RED_VARIANCE || p.reducer == GR_RED_DOT;
+  const bool fits = holds && wanted <= most && wanted <= how.groups_log2;
+  int64_t some = clamp(power_of_two(rows / gr_by_lane_rows), 1, gr_by_lane_warps);
+  const int64_t blocks = q.leaves * ceil_div(j.count, 32 >> how.sides_log2);
+  while (some > t.cols_by_lane.least_warps && blocks * some > chip.sms * t.cols_by_lane.warps) some /= 2;
   const int least = how.groups_log2 > gr_by_lane_levels ? how.groups_log2 - gr_by_lane_levels : 0;
   how.shares_log2 = fits ? wanted : log2_of(some);
   how.shares_log2 = (int)clamp(how.shares_log2, how.sides_log2 > least ? how.sides_log2 : least, how.groups_log2);

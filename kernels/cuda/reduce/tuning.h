@@ -35,23 +35,15 @@ constexpr int gr_few_narrow = size == 8 ? 8 : 4;
 constexpr int gr_flat_warps = 16, gr_flat_leaves = 32, gr_flat_words = 8;
 /* gr_reduce_cols_by_lane: warps of a block at most, lanes of the tree that a thread has together, levels of its stack,
    and groups' elements that it holds by the inputs: var f32 48 x 909414 held 79 us, in turn by eight warps 215; f16
-   82 x 1167340 204 and 776. Where it holds none, rows of lanes that it loads at once by the bytes of an element and
-   what it meets: var bf16 25165 x 725 by four rows 29.8 us, by two 31.9, but then nothing spills. Other numbers are
-   not measured. */
+   82 x 1167340 204 and 776. Other numbers are not measured. */
 constexpr int gr_by_lane_warps = 16, gr_by_lane_levels = 3;
 template <int size>
 constexpr int gr_by_lane_together = size == 8 ? 4 : 8;
 template <int inputs>
 constexpr int gr_by_lane_slots = inputs == 2 ? 4 : 8;
-template <int bytes>
-constexpr int gr_by_lane_deep = bytes <= 8 ? 2 : 1;
 /* The same: warps of a block that need not share a leaf, and rows of a column for which there is a warp where none are
    held: not measured. */
 constexpr int gr_by_lane_alone = 4, gr_by_lane_rows = 64;
-/* gr_reduce_cols_ordered: rows that are copied together, which fold at once: 3200, where a stack took word after word
-   2900; and levels of the stack in registers, so that a warp takes 2^levels lanes of the tree at most. Other numbers
-   are not measured. */
-constexpr int gr_ordered_flight = 8, gr_ordered_levels = 5;
 /* gr_reduce_cols_sum: warps of a block, which is a power of two; by 8 1 % less, by 16 1 to 7 %. */
 constexpr int gr_cols_sum_warps = 4;
 /* gr_reduce_cols_unordered: warps of a block (with 8 instead var i16 of 16 columns 3351 -> 2845), and bytes that a lane
@@ -114,11 +106,9 @@ typedef struct gr_reduce_tuning {
     int block_warps, few_rows;
   } rows_by_element;
   struct {
-    /* Blocks of a multiprocessor before warps stop sharing a leaf, and blocks widen: not measured. */
-    int blocks;
-    /* Bytes of a warp's units in turn, so that its start pays: not measured. */
-    int unit_bytes;
-  } cols_ordered;
+    /* Warps of a multiprocessor from which blocks get smaller, to so many warps, so that several find room. */
+    int warps, least_warps;
+  } cols_by_lane;
   struct {
     /* Warps of a multiprocessor before strips get longer, one wave: u8 sums 72 us, with 20 73..77, with 48 82. */
     int warps;
@@ -137,12 +127,12 @@ typedef struct gr_reduce_tuning {
     int narrowest;
     /* Bytes of states of leaves in turn: not measured. */
     int state_bytes;
-    /* Percent of lanes in use where rows begin anywhere in a word; else cols_ordered packs rows. f32 2^16 x 1023, where
+    /* Percent of lanes in use where rows begin anywhere in a word; else cols_by_lane does them. f32 2^16 x 1023, where
        it is more, 3560; where the limit lies is not measured. */
     int least_share;
   } cols_sum;
   struct {
-    /* Bytes of a matrix for each multiprocessor; below, cols_ordered has started sooner: not measured. */
+    /* Bytes of a matrix for each multiprocessor; below, cols_by_lane has started sooner: not measured. */
     int64_t least_bytes;
     /* Percent of multiprocessors that larger nodes may leave idle more than the best ones would: not measured. */
     int idle;
@@ -163,7 +153,7 @@ static inline const gr_reduce_tuning &gr_reduce_tuning_for(const gr_cuda_chip &c
       .rows_by_vector = {.blocks = gr_by_vector_blocks, .most_rows = 32, .least_bytes = 640},
       .rows_staged = {.warps = 16},
       .rows_by_element = {.warps = 16, .block_warps = gr_by_element_warps, .few_rows = 3},
-      .cols_ordered = {.blocks = 4, .unit_bytes = 64 << 10},
+      .cols_by_lane = {.warps = 64, .least_warps = 4},
       .cols_unordered = {.warps = 16, .good_share = 85, .least_share = 60},
       .cols_sum = {.warps = 16, .least_warps = 12, .narrowest = 3, .state_bytes = 16 << 10, .least_share = 60},
       .cols_variance_ring = {.least_bytes = 128 << 10, .idle = 3},
@@ -215,8 +205,6 @@ struct gr_reduce_shares {
      us so, by words 851. Where the limit lies is not measured. */
   static constexpr int staged_odd = 64;
 
-  /* gr_reduce_cols_ordered: units that a warp takes in turn at most: not measured. */
-  static constexpr int ordered_units = 64;
   /* gr_reduce_cols_variance_ring: bytes of a matrix row at least, and how much more than what is there whole leaves may
      be: not measured. */
   static constexpr int ring_row = 32;
@@ -306,6 +294,13 @@ constexpr int gr_by_element_blocks_for(const gr_reducer_traits &r, bool is_f16) 
 /* The same: elements, or four bytes of them, and words of a thread at a time: not measured. */
 constexpr int gr_by_element_unrolled = 4, gr_by_element_words = 2;
 
+/* Elements of a lane that gr_reduce_cols_by_lane has in a flight, of which two are on their way. Both passes of
+   variances (whose sums of 16-bit floats are in f64) would spill by two. */
+constexpr int gr_by_lane_deep_for(const gr_reducer_traits &r) {
+  const bool of_variance = r.red == GR_RED_VARIANCE || (r.red == GR_RED_SUM && !r.light);
+  return r.size * r.inputs == 2 && !of_variance ? 2 : 1;
+}
+
 /* Blocks of gr_reduce_cols_few_rows: not measured. */
 constexpr int gr_few_blocks_for(const gr_reducer_traits &r, int arch) {
   return (r.inputs == 2 && r.size == 8) || (r.variance && r.size <= 2) || (r.position && r.size == 1) ? 3 : 4;
@@ -316,30 +311,11 @@ constexpr int gr_flat_blocks_for(gr_reducer red, int size) { return red == GR_RE
 
 /* Warps of gr_reduce_cols_sum: 20 of 96 registers give f16 3 % more (3865..4336), f32 1 % less and spills. */
 constexpr int gr_cols_sum_resident_for(const gr_reducer_traits &r, int arch) {
-  return r.inputs == 1 && r.size == 2 && arch >= 900 ? 20 : 16;
+  return r.inputs == 1 && r.light && arch >= 900 ? 20 : 16;
 }
 /* The same: levels of the stack in registers, the others lie in shared memory: with all of them f32 spills. Other
    numbers are not measured. */
 constexpr int gr_cols_sum_levels_for(int size) { return size == 2 ? 0 : 2; }
-
-/* Warps of gr_reduce_cols_ordered: registers are 96, 128, 168 or, for the most state, 255. bytes: of a lane's word. Not
-   measured. */
-constexpr int gr_ordered_resident_for(const gr_reducer_traits &r, int bytes) {
-  if (r.lanes && r.fields == 3) return 8;
-  if (r.fields == 3 || (r.lanes && r.fields == 2) || (r.lanes && r.red == GR_RED_SUMSQ && r.size >= 4)) return 12;
-  return r.fields * r.inputs > 1 || (r.lanes && bytes == 16) ? 16 : 20;
-}
-/* The same: bytes of a lane's word, as what it holds of each column decides: by 4 bytes 1500, by 16 3300 to 3600; by 8
-   with twice the blocks within 3 %. */
-constexpr int gr_ordered_bytes_for(const gr_reducer_traits &r) {
-  return r.fields * r.inputs > 1 || (r.lanes && !r.light && r.size < 4) ? 8 : 16;
-}
-/* The same: warps of a block, as 16-bit floats have the most lanes: not measured. */
-constexpr int gr_ordered_warps_for(const gr_reducer_traits &r) { return r.size == 2 && r.lanes ? 8 : 4; }
-/* The same: flights on their way, of all inputs. bytes: of the word. Not measured. */
-constexpr int gr_ordered_ahead_for(const gr_reducer_traits &r, int bytes) {
-  return bytes > 4 ? 2 : r.fields == 3 && r.size == 2 ? 2 / r.inputs : 4 / r.inputs;
-}
 
 /*
 ** Warps of gr_reduce_cols_unordered: 128 registers where lanes hold much or there are two inputs, else 96. bytes: what

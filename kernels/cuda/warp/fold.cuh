@@ -173,16 +173,21 @@ struct gr_stack {
   }
 };
 
-/* `count` (a power of two up to 16) doubles by halves; number i lies at p(i). */
-template <int i = 0, int step = 1, class P>
-__device__ __forceinline__ double gr_sum_rows(const P &p, int count) {
+/* `count` (a power of two up to 16) states by halves; get(i) is number i. */
+template <int i = 0, int step = 1, class Get, class Merge>
+__device__ __forceinline__ auto gr_fold_rows(const Get &get, const Merge &merge, int count) {
   if constexpr (step >= 16) {
-    return *p(i);
+    return get(i);
   } else {
-    if (step >= count) return *p(i);
-    double a = gr_sum_rows<i, step * 2>(p, count);
-    return a + gr_sum_rows<i + step, step * 2>(p, count);
+    if (step >= count) return get(i);
+    const auto a = gr_fold_rows<i, step * 2>(get, merge, count);
+    return merge(a, gr_fold_rows<i + step, step * 2>(get, merge, count));
   }
+}
+/* Doubles that are added up; number i lies at p(i). */
+template <class P>
+__device__ __forceinline__ double gr_sum_rows(const P &p, int count) {
+  return gr_fold_rows([&](int i) -> double { return *p(i); }, [](double a, double b) { return a + b; }, count);
 }
 
 #endif
