@@ -116,6 +116,17 @@ describe("the pool", function()
       print "ok"]]))
   end)
 
+  it("serves requests of each size up to 1 MiB by blocks that were given back", function()
+    assert.equal("ok\n", child(pretend(), [[
+      for _, n in ipairs { 700, 1000, 90000, 450000, 900000, 968112, 1035928, MIB - 1, MIB } do
+        made(n):release()
+        local before = gr.stats().allocations
+        made(n):release()
+        assert(gr.stats().allocations == before, n)
+      end
+      print "ok"]]))
+  end)
+
   -- Sixteen arrays of random sizes, one after the other replaced. Without a bound this holds three times its peak.
   it("keeps no more on a device than was in use lately, and a quarter more with what is", function()
     assert.equal("ok\n", child(pretend(), [[

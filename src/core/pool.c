@@ -19,7 +19,7 @@
 #define PAGED ((size_t)64 << 10) /* from here on blocks start at a page */
 #define HUGE_PAGE ((size_t)2 << 20)
 #define HUGE_PAGED (2 * HUGE_PAGE)
-/* Requests from here on may be served by a larger cached block: larger by a quarter, up to MOST_SLACK. */
+/* Requests above this may be served by a larger cached block: larger by a quarter, up to MOST_SLACK. */
 #define REUSE_LARGER ((size_t)1 << 20)
 #define SLACK(bytes) ((bytes) / 4 < MOST_SLACK ? (bytes) / 4 : MOST_SLACK)
 #define MOST_SLACK ((size_t)64 << 20)
@@ -185,7 +185,7 @@ static void remove_block(block *b) {
 
 /* The smallest cached block that is large enough, and not much too large. */
 static block *find(cache *c, gr_queue *queue, size_t bytes) {
-  const size_t most = bytes < REUSE_LARGER ? bytes : bytes + SLACK(bytes), last = gr_pool_class(most);
+  const size_t most = bytes <= REUSE_LARGER ? bytes : bytes + SLACK(bytes), last = gr_pool_class(most);
   block *best = NULL;
   for (size_t k = gr_pool_class(bytes); k <= last && !best; k++)
     for (block *b = c->class[k]; b && !(best && best->bytes == bytes); b = b->next) {
@@ -238,7 +238,7 @@ void *gr_pool_take(gr_backend *backend, gr_queue *queue, size_t *bytes) {
   size_t exact = up(*bytes + !*bytes, backend ? 256 : LINE), size = gr_pool_round(exact);
   block *gone = NULL, *b = NULL;
   void *p;
-  if (size < REUSE_LARGER) exact = size; /* these classes are one size each */
+  if (size <= REUSE_LARGER) exact = size; /* these classes are one size each */
   if (backend || size >= SMALL) {
     pthread_mutex_lock(&lock);
     cache *c = cache_of(backend);
