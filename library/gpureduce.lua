@@ -3754,7 +3754,9 @@ function gr.stats() end
 ---- `live`: bytes of its arrays' data, copies on the host and on devices; zeros that nobody has looked at take none,
 ---  views share, wrapped memory does not count;
 ---- `arrays`: how many pieces of data those are;
----- `budget`: how many bytes may be live before a full collection starts, and `collections`: how often one did;
+---- `budget`: how many bytes may be live before a collection starts, and `collections`: how often a full one did. In
+---  generational mode (Lua 5.4, where `lua` starts in it) a step comes first, and is enough if it gives back an eighth
+---  of the budget;
 ---- `pinned`: page-locked memory of the host for transfers;
 ---- `scratch`: memory of devices that their kernels work in, 1 MiB at first where a GPU is used. It goes when the state
 ---  closes.
@@ -3783,10 +3785,10 @@ function gr.trim() end
 ---process; default "auto" at the start
 ---@field cache? integer|string
 
----Set how many bytes may live before a full collection is started, and how many the process keeps for reuse. By itself
----it keeps 256 MiB of the host's memory, and of each device no more than was in use there at once within the last
----second or two, together with what is in use a quarter more (but up to 32 MiB always). What lay unused longest goes
----back first.
+---Set how many bytes may live before a collection is started, and how many the process keeps for reuse. By itself it
+---keeps 256 MiB of the host's memory, and of each device no more than was in use there at once within the last second
+---or two, together with what is in use a quarter more (but up to 32 MiB always). What lay unused longest goes back
+---first.
 ---
 ---After `collectgarbage "stop"` passing the budget starts no collection (but in Lua 5.1, which does not tell: there
 ---`auto` says so); memory that is refused still does, as in Lua itself.

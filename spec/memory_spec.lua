@@ -110,6 +110,28 @@ describe("memory", function()
     assert.is_true(tonumber(resident) < 400, text)
   end)
 
+  it("of results that nobody keeps comes back without full collections, where the collector knows the young", function()
+    if _VERSION ~= "Lua 5.4" then return pending "needs Lua 5.4" end
+    local text, status = S.child_text({ GPUREDUCE_DEVICE = "pretend" }, [[
+      collectgarbage "generational"
+      local gr = require "gpureduce"
+      local x, kept = gr.ones(2 ^ 19, "f64"), nil
+      for _, n in ipairs { 2 ^ 18, 2 ^ 19, 2 ^ 20, 2 ^ 21 } do
+        local before = gr.memory().collections
+        for k = 1, 200 do kept = gr.ones(n, "f64"):fill(k) end
+        print(gr.memory().collections - before, kept[n])
+      end
+      assert(gr.memory().peak < 256 * 2 ^ 20, gr.memory().peak)
+
+      -- What has been kept for a while is old, and only a full collection finds it.
+      local list, before = {}, gr.memory().collections
+      for k = 1, 400 do list[k % 20] = gr.ones(2 ^ 18, "f64"):fill(k) end
+      assert(gr.memory().collections > before and gr.memory().live < 256 * 2 ^ 20, gr.memory().live)
+      print(x:sum())]])
+    assert.equal("0\t200.0\n0\t200.0\n0\t200.0\n0\t200.0\n524288.0\n", text)
+    assert.equal(0, status)
+  end)
+
   it("follows a budget that is set", function()
     local text, status = S.child_text({ GPUREDUCE_DEVICE = "cpu" }, [[
       local gr = require "gpureduce"

@@ -31,7 +31,9 @@ quarter larger than asked, by 64 MiB at most. Of this state are:
 - `live`: bytes of its arrays' data, copies on the host and on devices; zeros that nobody has looked at take none, views
   share, wrapped memory does not count;
 - `arrays`: how many pieces of data those are;
-- `budget`: how many bytes may be live before a full collection starts, and `collections`: how often one did;
+- `budget`: how many bytes may be live before a collection starts, and `collections`: how often a full one did. In
+  generational mode (Lua 5.4, where `lua` starts in it) a step comes first, and is enough if it gives back an eighth of
+  the budget;
 - `pinned`: page-locked memory of the host for transfers;
 - `scratch`: memory of devices that their kernels work in, 1 MiB at first where a GPU is used. It goes when the state
   closes.
@@ -70,7 +72,7 @@ print(gr.trim() > 0, gr.memory().pooled)]],
     {
       name = "gc",
       text = [[
-Set how many bytes may live before a full collection is started, and how many the process keeps for reuse. By itself it
+Set how many bytes may live before a collection is started, and how many the process keeps for reuse. By itself it
 keeps 256 MiB of the host's memory, and of each device no more than was in use there at once within the last second or
 two, together with what is in use a quarter more (but up to 32 MiB always). What lay unused longest goes back first.
 

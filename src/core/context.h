@@ -77,7 +77,7 @@ struct gr_context {
   gr_journal log;
   size_t live; /* bytes of this state's storages, both sides */
   gr_limits limits;
-  size_t floor, budget; /* a full collection is due when live would pass budget */
+  size_t floor, budget; /* a collection is due when live would pass budget */
   int automatic;        /* collections by budget happen by themselves */
   int exact;            /* sums are correctly rounded where a call does not say otherwise */
   uint64_t seed, draws; /* of random numbers without a seed of their own: the key, and how many streams were taken */
