@@ -47,7 +47,7 @@ include mk/rock.mk mk/lua.mk mk/flags.mk mk/cuda.mk mk/progress.mk
 # ---- what is built ----
 
 plain_c   = $(wildcard src/core/*.c src/core/*/*.c src/capi/*.c kernels/cpu/*.c kernels/cpu/*/*.c kernels/ladder/*.c)
-core_c    = $(slow_c) $(filter-out $(slow_c),$(plain_c)) src/backends.c src/backend/cpu.c src/backend/pretend.c
+core_c    = $(slow_c) $(filter-out $(slow_c),$(plain_c)) src/backends.c $(patsubst %,src/backend/%.c,cpu pretend slabs)
 binding_c = $(wildcard src/binding/*.c)
 lua_parts = $(wildcard lua/gpureduce/*.lua)
 lua_modules = $(wildcard lua/modules/*.lua)

@@ -3766,8 +3766,10 @@ function gr.stats() end
 ---- `host` and `device`: bytes in use on the host and on all devices. Of another state, `host` also has what that state
 ---  keeps of small arrays that are gone, 1 MiB at most;
 ---- `pooled`: bytes kept for reuse, on the host and on all devices;
+---- `unused`: bytes that devices have given and no block is made of. Blocks from 48 KiB to 8 MiB are parts of slabs, of
+---  2 to 32 MiB, which go back one by one as soon as no part of them is in use or kept for reuse;
 ---- `peak`: the most that `host` and `device` together ever were.
----@return table # these nine numbers by name
+---@return table # these eleven numbers by name
 function gr.memory() end
 
 ---Give the memory that is kept for reuse back to the system, and with glibc the pages that its allocator kept. The last

@@ -90,8 +90,8 @@ python: $(module)
 	  else echo "python: no $(python) here (make deps-python)"; fi
 
 # The specs under AddressSanitizer, UBSan and LeakSanitizer, with a collector that runs all the time (see
-# spec/support.lua); SPECS= some of them. sanitize-short: those where scripts are hostile. LEAKS=0 where no process may
-# look into another.
+# spec/support.lua), and without slabs, within which they see no end of a block. SPECS= some of them; sanitize-short:
+# those where scripts are hostile. LEAKS=0 where no process may look into another.
 SPECS =
 LEAKS = 1
 sanitizers = address,undefined,float-cast-overflow
@@ -100,7 +100,8 @@ short_specs = $(addprefix spec/,$(addsuffix _spec.lua,hostile safe sizes save wh
 sanitize:
 	$(MAKE) --no-print-directory test BUILD=build/asan NVCC= file_flags= LDFLAGS=-fsanitize=address,undefined \
 	  CFLAGS="-O1 -g -Wall -Wextra -fsanitize=$(sanitizers) -fno-sanitize-recover=undefined,float-cast-overflow" \
-	  BUSTED="env LD_PRELOAD=$$($(CC) -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=$(LEAKS) $(BUSTED) $(SPECS)"
+	  BUSTED="env GPUREDUCE_SLABS=0 LD_PRELOAD=$$($(CC) -print-file-name=libasan.so) \
+	  ASAN_OPTIONS=detect_leaks=$(LEAKS) $(BUSTED) $(SPECS)"
 # Not beside sweep-fast, which makes the same objects.
 sanitize-short: $(if $(filter test-all,$(MAKECMDGOALS)),sweep-fast)
 	@$(MAKE) --no-print-directory sanitize SPECS="$(short_specs)"

@@ -9,7 +9,7 @@ endif
 flavour = $(if $(strip $(NVCC)),cuda,cpu)
 
 # Files that need the toolkit for the host's compiler: all of the backend but these.
-cuda_c  = $(filter-out %/cpu.c %/pretend.c %/nocuda.c,$(wildcard src/backend/*.c src/backend/*/*.c))
+cuda_c  = $(filter-out %/cpu.c %/pretend.c %/slabs.c %/nocuda.c,$(wildcard src/backend/*.c src/backend/*/*.c))
 # What formulas are compiled from is shipped as PTX, and no kernel of the module's own.
 shipped_cu = $(wildcard kernels/cuda/formula/*.cu)
 every_cu = $(filter-out $(shipped_cu),$(wildcard kernels/cuda/*/*.cu kernels/ladder/*.cu))

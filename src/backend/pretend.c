@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 #include "src/backend/cpu.h"
+#include "src/backend/slabs.h"
 #include "src/core/clock.h"
 
 #define POISON 0xff /* every float of it is a NaN */
@@ -40,13 +41,21 @@ static void give_back(size_t bytes) {
   pthread_mutex_unlock(&memory.lock);
 }
 
+static gr_slabs slabs; /* what is admitted is counted by blocks, as if slabs were not there */
+
 static void *pretend_alloc(gr_backend *backend, size_t bytes) {
   void *block;
+  (void)backend;
   if (!admit(bytes)) return NULL;
-  block = gr_cpu_alloc(backend, bytes);
+  block = gr_slabs_take(&slabs, bytes);
   if (block) memset(block, POISON, bytes);
   else give_back(bytes);
   return block;
+}
+
+static size_t pretend_unused(gr_backend *backend) {
+  (void)backend;
+  return gr_slabs_unused(&slabs);
 }
 
 static size_t pretend_available(gr_backend *backend) {
@@ -187,21 +196,46 @@ static void pretend_close(gr_queue *base) {
   gr_cpu_close(base);
 }
 
-/* As cudaFree does: first everything that may use the block. Other threads run their own; the block waits for them. */
-static void pretend_free(gr_backend *backend, void *block, size_t bytes) {
-  freed *f = NULL;
-  (void)backend;
-  if (!block) return;
-  pthread_mutex_lock(&running);
+static int wait_for_all(void) {
   for (pretend_queue *q = queues; q; q = q->next)
     if (q->first && pthread_equal(q->thread, pthread_self())) run_put_off(q);
-  if (!something_runs()) {
+  return !something_runs();
+}
+
+/* ---- beneath slabs ---- */
+
+static void *source_take(void *device, size_t bytes) { return gr_cpu_alloc(device, bytes); }
+
+static int source_wait(void *device) {
+  (void)device;
+  pthread_mutex_lock(&running);
+  const int done = wait_for_all();
+  pthread_mutex_unlock(&running);
+  return done;
+}
+
+/* As cudaFree does: first everything that may use the block. Other threads run their own; the block waits for them. */
+static void source_give(void *device, void *block, size_t bytes) {
+  freed *f = NULL;
+  (void)device;
+  pthread_mutex_lock(&running);
+  if (wait_for_all()) {
     poison_and_free(block, bytes);
   } else if ((f = malloc(sizeof *f))) { /* without memory for three words the block leaks */
     *f = (freed){waiting, block, bytes};
     waiting = f;
   }
   pthread_mutex_unlock(&running);
+}
+
+static void pretend_free(gr_backend *backend, void *block, size_t bytes) {
+  (void)backend;
+  if (!block) return;
+  pthread_mutex_lock(&running);
+  const int idle = !something_runs();
+  pthread_mutex_unlock(&running);
+  if (idle) memset(block, POISON, bytes); /* else it is poisoned when it is taken again */
+  gr_slabs_give(&slabs, block, bytes);
   give_back(bytes);
 }
 
@@ -327,6 +361,7 @@ static gr_backend pretend = {
     .alloc = pretend_alloc,
     .free = pretend_free,
     .available = pretend_available,
+    .unused = pretend_unused,
     .open = pretend_open,
     .close = pretend_close,
     .upload = pretend_upload,
@@ -351,12 +386,14 @@ static gr_backend pretend = {
 
 /* In a child of fork nobody else holds the locks (src/core/fork.h). */
 static void before_fork(void) {
+  pthread_mutex_lock(&slabs.lock);
   pthread_mutex_lock(&running);
   pthread_mutex_lock(&memory.lock);
 }
 static void in_parent(void) {
   pthread_mutex_unlock(&memory.lock);
   pthread_mutex_unlock(&running);
+  pthread_mutex_unlock(&slabs.lock);
 }
 static void in_child(void) {
   for (pretend_queue *q = queues; q && memory.fork_loses; q = q->next) q->base.lost = 1;
@@ -364,9 +401,11 @@ static void in_child(void) {
 }
 
 static void read_limits(void) {
+  static const gr_slab_source source = {source_take, source_give, source_wait};
   const char *capacity = getenv("GPUREDUCE_PRETEND_CAPACITY"), *fail_at = getenv("GPUREDUCE_PRETEND_FAIL_AT");
   const char *identity = getenv("GPUREDUCE_PRETEND_IDENTITY");
   const char *lose_at = getenv("GPUREDUCE_PRETEND_LOSE_AT"), *looks = getenv("GPUREDUCE_PRETEND_LOOKS");
+  gr_slabs_open(&slabs, &source, NULL);
   pthread_atfork(before_fork, in_parent, in_child);
   if (capacity) memory.capacity = (size_t)strtoull(capacity, NULL, 10);
   if (fail_at) memory.fail_at = strtoll(fail_at, NULL, 10);

@@ -134,16 +134,16 @@ static int l_stats(lua_State *L) {
 }
 
 /*
-** gr.memory(): bytes of this state (live, budget, pinned, scratch) and of the process (host, device, pooled, peak). The
-** pool counts this state's spare storages as in use, so they are subtracted; those of other states cannot be seen from
-** here.
+** gr.memory(): bytes of this state (live, budget, pinned, scratch) and of the process (host, device, pooled, unused,
+** peak). The pool counts this state's spare storages as in use, so they are subtracted; those of other states cannot be
+** seen from here.
 */
 static int l_memory(lua_State *L) {
   gr_context *c = gr_l_context(L);
   gr_later_sweep(c);
   gr_dlpack_settle(c);
   gr_pool_counts p = gr_pool_read();
-  lua_createtable(L, 0, 10);
+  lua_createtable(L, 0, 11);
   set_number(L, "live", c->live);
   set_number(L, "budget", c->budget);
   set_number(L, "arrays", (uint64_t)c->storages);
@@ -151,6 +151,7 @@ static int l_memory(lua_State *L) {
   set_number(L, "host", p.host - c->spared);
   set_number(L, "device", p.device);
   set_number(L, "pooled", p.pooled + c->spared);
+  set_number(L, "unused", p.unused);
   size_t pinned = 0, scratch = 0;
   for (int k = 0; k < c->queue_count; k++) {
     pinned += c->queues[k]->pinned;

@@ -94,6 +94,7 @@ struct gr_backend {
   void *(*alloc)(gr_backend *, size_t bytes);
   void (*free)(gr_backend *, void *, size_t bytes);
   size_t (*available)(gr_backend *); /* bytes free on the device now */
+  size_t (*unused)(gr_backend *);    /* bytes that it holds of the device's memory in no block; NULL: none */
 
   gr_queue *(*open)(gr_backend *, gr_status *why); /* NULL: why says whether memory is what it lacks */
   void (*close)(gr_queue *);

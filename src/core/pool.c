@@ -338,6 +338,7 @@ gr_pool_counts gr_pool_read(void) {
   for (const cache *c = caches; c < caches + cache_count; c++) {
     *(c->backend ? &now.device : &now.host) += c->used;
     now.pooled += c->cached;
+    if (c->backend && c->backend->unused) now.unused += c->backend->unused(c->backend);
   }
   now.peak = most_used;
   pthread_mutex_unlock(&lock);

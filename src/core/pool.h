@@ -14,6 +14,7 @@
 typedef struct gr_pool_counts {
   size_t host, device; /* bytes in use by storages */
   size_t pooled;       /* bytes cached */
+  size_t unused;       /* bytes that devices' backends hold in no block */
   size_t peak;         /* most of host + device ever in use */
 } gr_pool_counts;
 

@@ -11,6 +11,7 @@
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/grid/mailbox.h"
 #include "src/backend/cuda/tuning.h"
+#include "src/backend/slabs.h"
 #include "src/core/backend.h"
 #include "src/core/operation.h"
 
@@ -19,6 +20,7 @@ static inline const char *gr_op_name(gr_op op) { return gr_ops[op].name; }
 typedef struct gr_cuda_device {
   gr_backend base;
   gr_cuda_chip chip;
+  gr_slabs slabs;
 } gr_cuda_device;
 
 /* Pinned buffers taken in turn; done[k] is recorded when buffer k's copies have been issued. */
@@ -90,9 +92,11 @@ gr_status gr_cuda_check(gr_cuda_queue *, cudaError_t, const char *doing);
 
 /* ---- memory.c ---- */
 
+extern const gr_slab_source gr_cuda_driver;
 void *gr_cuda_alloc(gr_backend *, size_t bytes);
 void gr_cuda_free(gr_backend *, void *, size_t bytes);
 size_t gr_cuda_available(gr_backend *);
+size_t gr_cuda_unused(gr_backend *);
 
 /* ---- submit.c ---- */
 

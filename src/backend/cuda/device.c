@@ -41,10 +41,12 @@ static cudaError_t describe(gr_cuda_device *d, int device) {
   snprintf(b->description, sizeof b->description, "%.90s", properties.name);
   _Static_assert(sizeof properties.uuid == sizeof b->identity, "a device is told by its UUID");
   memcpy(b->identity, &properties.uuid, sizeof b->identity);
+  gr_slabs_open(&d->slabs, &gr_cuda_driver, d);
   b->separate = 1;
   b->alloc = gr_cuda_alloc;
   b->free = gr_cuda_free;
   b->available = gr_cuda_available;
+  b->unused = gr_cuda_unused;
   b->open = gr_cuda_open;
   b->close = gr_cuda_close;
   b->upload = gr_cuda_upload;
