@@ -6,6 +6,7 @@
 #ifndef GR_CUDA_NORM_SOFTMAX_FEW_CUH
 #define GR_CUDA_NORM_SOFTMAX_FEW_CUH
 
+#include <cstring>
 #include "kernels/cuda/norm/softmax_element.cuh"
 
 /*
@@ -39,12 +40,51 @@ static __global__ void __launch_bounds__(Tuning::softmax_few_threads)
   store_present<D>(y, factor, left, behind, [&](int j) { return out + j * width * out_stride; });
 }
 
+/*
+** Rows that are one word of 8 or 16 bytes: a thread's, which loads and stores it whole. Element by element, each store
+** of a warp would touch every sector of its rows.
+*/
+template <gr_dtype D, int own>
+static __global__ void __launch_bounds__(Tuning::softmax_few_threads)
+    softmax_word(const __grid_constant__ softmax_args q) {
+  using Word = std::conditional_t<own * gr_size<D> == 16, uint4, uint2>;
+  struct alignas(Word) row_of {
+    gr_type<D> e[own];
+  } x;
+  const int64_t row = blockIdx.x * (int64_t)Tuning::softmax_few_threads + (int)threadIdx.x;
+  computed<D> v[own], most = (computed<D>)-INFINITY, y[own];
+  double s[own];
+  gr_start_reading(false);
+  if (row >= q.count) return;
+  const Word word = *(const Word *)(q.x + row * q.x_step);
+  memcpy(&x, &word, sizeof x);
+#pragma unroll
+  for (int j = 0; j < own; j++) most = larger(most, v[j] = widened<D>(x.e[j]));
+  exponentials(v, most, y, elements_left{own, own, own}, [](int j) { return j; });
+#pragma unroll
+  for (int j = 0; j < own; j++) s[j] = (double)y[j];
+  const computed<D> factor = factor_of<D>(fold_lanes<own>(s, 1));
+#pragma unroll
+  for (int j = 0; j < own; j++) x.e[j] = factor == factor ? rounded<D>(y[j] * factor) : gr_from_f64<D>(gr_nan());
+  Word done;
+  memcpy(&done, &x, sizeof x);
+  *(Word *)(q.out + row * q.out_step) = done;
+}
+
 /* Takes the least width that does; rows of one or two elements are one thread's with room for two. */
-template <gr_dtype D> static cudaError_t start_few(softmax_args *q, const gr_cuda_run *run) {
+template <gr_dtype D>
+static cudaError_t start_few(softmax_args *q, const gr_cuda_run *run) {
   constexpr int own = Tuning::softmax_few_own<gr_size<D>>, threads = Tuning::softmax_few_threads;
   static const void *const dense[] = {(const void *)softmax_few<D, own, 1>,  (const void *)softmax_few<D, own, 2>,
                                       (const void *)softmax_few<D, own, 4>,  (const void *)softmax_few<D, own, 8>,
                                       (const void *)softmax_few<D, own, 16>, (const void *)softmax_few<D, own, 32>};
+  const int64_t bytes = q->n * gr_size<D>;
+  const uint64_t places = (uintptr_t)q->x | (uintptr_t)q->out | (uint64_t)q->x_step | (uint64_t)q->out_step;
+  const void *word = bytes == 16  ? (const void *)softmax_word<D, 16 / gr_size<D>>
+                     : bytes == 8 ? (const void *)softmax_word<D, 8 / gr_size<D>>
+                                  : NULL;
+  if (word && is_dense<D>(*q) && places % (uint64_t)bytes == 0)
+    return start_blocks(q, word, (q->count - 1) / threads + 1, threads / 32, run);
   int which = 0;
   while ((own << which) < q->n) which++;
   q->width = 1 << which;
