@@ -43,7 +43,7 @@ struct loose_bytes {
 template <gr_dtype D, row_owner owns>
 static __global__ void __launch_bounds__(Tuning::pieces_warps * 32, Tuning::pieces_blocks)
     rmsnorm_loose(const __grid_constant__ rmsnorm_args q, const __grid_constant__ loose_plan p, gr_halves *partials,
-               gr_tag tag) {
+                  gr_tag tag) {
   constexpr int size = gr_size<D>, C = per_word<D>;
   extern __shared__ uint4 kept[];
   int lane = threadIdx.x & 31, warp = gr_warp_index(), warps = blockDim.x >> 5, rows = 1, bytes, row_bytes = 0;
@@ -97,14 +97,37 @@ static __global__ void __launch_bounds__(Tuning::pieces_warps * 32, Tuning::piec
 
   if (owns != OF_BLOCKS) gr_await_earlier();
 
-  int n = (int)q.n;
+  /* A word within one row; then, a lane each, words where a row begins or ends. */
+  const int n = (int)q.n, shift = (int)((uintptr_t)to & 15);
   const gr_type<D> *weights = (const gr_type<D> *)(q.w + offset);
+  auto row_of = [&](int &e) { /* the row of element e, which becomes one of that row */
+                              if (owns != OF_WARP || rows == 1 || e < n) return 0;
+                              int own = e / n;
+                              e -= own * n;
+                              return own;
+  };
 #pragma unroll(owns == OF_WARP ? Tuning::loose_unrolled : Tuning::pieces_unrolled)
-  for (int i = lane * 16 - (int)((uintptr_t)to & 15); i < bytes; i += GR_ROW_BYTES) {
-    struct __align__(16) { gr_type<D> e[C]; } y;
+  for (int i = lane * 16 - shift; i < bytes; i += GR_ROW_BYTES) {
+    int e = i / size, own = row_of(e);
+    if (i < 0 || i + 16 > bytes || (owns == OF_WARP && e + C > n)) continue;
+    double w[C] = {};
+    if (q.w) {
+#pragma unroll
+      for (int c = 0; c < C; c++) w[c] = gr_to_f64<D>(weights[e + c]);
+    }
+    __stcg((uint4 *)(to + i), scale_word<D>(x.word(i), owns == OF_WARP ? factor[own] : r, q.w != NULL, w));
+  }
+  if (owns != OF_WARP) row_bytes = bytes;
+#pragma unroll 1
+  for (int border = lane; border <= rows && bytes; border += 32) {
+    const int at = border * row_bytes, i = at - ((at + shift) & 15);
+    if (i == at || (border > 0 && at - row_bytes > i)) continue; /* it is the border before that has this word */
+    struct __align__(16) {
+      gr_type<D> e[C];
+    }
+    y;
     uint4 u = x.word(i);
-    int e = i / size, own = 0; /* the element, of which row */
-    if (owns == OF_WARP && rows > 1 && e >= n) own = e / n, e -= own * n;
+    int e = i / size, own = row_of(e);
     if (owns == OF_WARP) r = factor[own];
 #pragma unroll
     for (int c = 0; c < C; c++) {
