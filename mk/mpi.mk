@@ -6,8 +6,8 @@ mpi_module = $(for_lua)/gpureduce/mpi.$(LIB_EXTENSION)
 mpi_compile = OMPI_CC="$(CC)" MPICH_CC="$(CC)" $(MPICC) $(base)
 
 # What is in its table goes by pointers, so nothing of the module is linked; on_exit must outlive the Lua state.
-mpi_c = src/mpi/mpi.c src/mpi/nccl.c
-$(mpi_module): $(mpi_c) src/mpi/nccl.h include/gpureduce_mpi.h src/binding/comm.h src/core/ranks/comm.h \
+mpi_c = src/mpi/mpi.c src/mpi/nccl.c src/mpi/shared.c
+$(mpi_module): $(mpi_c) src/mpi/nccl.h src/mpi/shared.h include/gpureduce_mpi.h src/binding/comm.h src/core/ranks/comm.h \
     src/binding/compat.h
 	@mkdir -p $(@D)
 	$(call step,$<) $(mpi_compile) -I$(lua_incdir) $(LIBFLAG) -Wl,-z,nodelete $(LDFLAGS) $(mpi_c) -o $@ -ldl

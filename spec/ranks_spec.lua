@@ -45,6 +45,29 @@ describe("ranks", function()
     end)
   end
 
+  it("get them by messages of MPI alone", function()
+    local text, status = ranks(3, "spec/ranks/check.lua all 2 9", "GPUREDUCE_SHARED=0")
+    assert.equal(0, status, text)
+  end)
+
+  it("need no MPI for what is short where they share memory", function()
+    local broken = "NO_GATHER=1 LD_PRELOAD=" .. package.cpath:match "([^;]*)/%?%.so" .. "/failing_mpi.so "
+    for n = 2, 3 do
+      local text, status = ranks(n, "spec/ranks/shared.lua memory", broken)
+      assert.equal(0, status, text)
+      assert.truthy(text:find(("ranks: %d, memory is enough"):format(n), 1, true), text)
+    end
+    -- One that shall not share it, or cannot reach it, is enough for all to go without.
+    local one = ("sh -c 'GPUREDUCE_SHARED=$OMPI_COMM_WORLD_RANK exec %s spec/ranks/shared.lua mpi'"):format(
+      S.interpreter())
+    local without = { { "NO_PROC=1" }, { "GPUREDUCE_SHARED=0" }, { "", one } }
+    for _, how in ipairs(without) do
+      local text, status = ranks(3, how[2] and "" or "spec/ranks/shared.lua mpi", broken .. how[1], how[2])
+      assert.equal(5, status, text)
+      assert.equal(3, select(2, text:gsub("rank %d goes by MPI", "")), text)
+    end
+  end)
+
   it("get them of arrays on a device, too", function()
     local text, status = ranks(2, "spec/ranks/check.lua all 1 7", "GPUREDUCE_DEVICE=pretend")
     assert.equal(0, status, text)
@@ -118,7 +141,7 @@ describe("ranks", function()
   end)
 
   it("do not wait for what MPI fails to send", function()
-    local preloaded = package.cpath:match "([^;]*)/%?%.so" .. "/failing_mpi.so"
+    local preloaded = package.cpath:match "([^;]*)/%?%.so" .. "/failing_mpi.so GPUREDUCE_SHARED=0"
     local text, status = ranks(3, "spec/ranks/failing.lua f32", "FAILING=111 LD_PRELOAD=" .. preloaded)
     assert.equal(5, status, text)
     for rank = 0, 1 do assert.truthy(text:find(("rank %d goes on"):format(rank), 1, true), text) end

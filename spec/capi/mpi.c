@@ -81,6 +81,15 @@ int main(int argc, char **argv) {
   MPI_Wait(&request, MPI_STATUS_IGNORE);
   CHECK(got == (rank + size - 1) % size);
 
+  /* A long message of the host's moves on while a script waits for the rank that receives it first. */
+  static char from[8 << 20], to[8 << 20];
+  MPI_Isend(from, sizeof from, MPI_BYTE, (rank + 1) % size, 1, mine, &request);
+  if (rank) MPI_Recv(to, sizeof to, MPI_BYTE, rank - 1, 1, mine, MPI_STATUS_IGNORE);
+  CHECK(gpureduce_mpi_push(L, mine) == NULL);
+  CHECK(says(L, "local gr, c = require 'gpureduce', ... return gr.ones(10):sum { comm = c } .. ''", ""));
+  if (!rank) MPI_Recv(to, sizeof to, MPI_BYTE, size - 1, 1, mine, MPI_STATUS_IGNORE);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+
   /* The world is that of scripts, too. */
   CHECK(gpureduce_mpi_push(L, MPI_COMM_WORLD) == NULL);
   CHECK(says(L, "local c = ... return c.rank + require 'gpureduce.mpi'.world().rank .. ''", ""));

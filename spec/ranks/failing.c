@@ -2,13 +2,15 @@
 ** An MPI that fails, for who preloads it (spec/ranks_spec.lua): a digit of FAILING for each rank says which of its
 ** calls of MPI_Isend is the first to return an error instead of sending. A rank that sends something before is late.
 ** With FAILING_WAIT the first MPI_Waitall returns an error instead of waiting; who takes back what is still expected
-** then says so. KILLED is the rank that is killed as it brings a file to the disk; NO_TMPFILE: files without a name are
-** unknown; NO_PROC: rank 1 sees no files of other processes; NO_LINK: files get no names by links.
+** then says so. NO_GATHER: MPI_Allgather always fails. KILLED is the rank that is killed as it brings a file to the
+** disk; NO_TMPFILE: files without a name are unknown; NO_PROC: rank 1 sees no files of other processes; NO_LINK: files
+** get no names by links.
 */
 #define _GNU_SOURCE 1
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <mpi.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -22,10 +24,15 @@ int MPI_Isend(const void *data, int count, MPI_Datatype type, int peer, int tag,
   const char *failing = getenv("FAILING");
   int rank = 0;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  const int first = failing && rank < (int)strlen(failing) ? failing[rank] - '0' : 9;
+  const int first = failing && rank < (int)strlen(failing) ? failing[rank] - '0' : INT_MAX;
   if (++calls >= first) return MPI_ERR_OTHER;
-  if (calls == 1) usleep(300000);
+  if (failing && calls == 1) usleep(300000);
   return PMPI_Isend(data, count, type, peer, tag, comm, request);
+}
+
+int MPI_Allgather(const void *mine, int count, MPI_Datatype type, void *all, int each, MPI_Datatype of, MPI_Comm comm) {
+  if (getenv("NO_GATHER")) return MPI_ERR_OTHER;
+  return PMPI_Allgather(mine, count, type, all, each, of, comm);
 }
 
 #define NAMED __attribute__((visibility("default")))

@@ -11,6 +11,7 @@
 
 #include "src/binding/comm.h"
 #include "src/mpi/nccl.h"
+#include "src/mpi/shared.h"
 #include "include/gpureduce_mpi.h"
 
 #if defined(__GNUC__)
@@ -25,16 +26,18 @@
 typedef struct copy {
   MPI_Comm comm;
   int refs, local; /* local: this rank among those of its machine */
+  gr_shared *shared;
 } copy;
 
 typedef struct communicator {
   MPI_Comm own; /* where there is no copy */
   int broken;   /* what MPI failed with in the midst of an exchange: messages of it may still come */
   copy *copy;
-  int rank, size;
+  gr_shared *shared; /* the copy's or the world's, else its own (owns); NULL: there is none */
+  int rank, size, owns;
   int *counts, *places;          /* of each rank, for MPI_Allgatherv */
   MPI_Request few[8], *requests; /* of messages under way; NULL: there is none but perhaps the next */
-  gr_message alone;              /* which is received by itself, without a request; bytes 0: it is not */
+  gr_message alone;              /* which MPI receives by itself, without a request; bytes 0: it does not */
   int received, under_way;       /* how many of them are received; how many there are */
   gr_nccl_card *cards;           /* of each rank */
   void *joined;                  /* NCCL's communicator of the ranks' devices, which stays as MPI's does */
@@ -80,10 +83,15 @@ static int gather_parts(void *handle, const void *mine, void *all, const int64_t
   return code;
 }
 
+static int gather_by(gr_shared *shared, MPI_Comm comm, const void *mine, void *all, int64_t bytes) {
+  if (shared && bytes <= GR_SHARED_GATHER) return gr_shared_gather(shared, comm, mine, all, bytes);
+  return MPI_Allgather(mine, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, comm);
+}
+
 static int gather(void *handle, const void *mine, void *all, int64_t bytes) {
   MPI_Comm comm;
   const int code = look(handle, &comm);
-  return code != MPI_SUCCESS ? code : MPI_Allgather(mine, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, comm);
+  return code != MPI_SUCCESS ? code : gather_by(((communicator *)handle)->shared, comm, mine, all, bytes);
 }
 
 /*
@@ -114,21 +122,26 @@ static int settle(communicator *h, MPI_Comm comm, int code) {
   return h->broken = code;
 }
 
-/* All messages at once; long ones in pieces, which arrive in their order. */
+/* All messages at once; those that MPI has in pieces, if they are long, which arrive in their order. */
 static int post(void *handle, const gr_message *sent, int64_t sends, const gr_message *expected, int64_t receipts) {
   communicator *h = handle;
-  int64_t most = 0;
+  gr_shared *shared = h->shared;
+  int64_t most = 0, own = 0;
   MPI_Comm comm;
   int code = look(handle, &comm);
   if (code != MPI_SUCCESS) return code;
-  if (sends == 0 && receipts == 1 && expected->bytes <= PIECE) return h->alone = *expected, code;
-  for (int64_t k = 0; k < sends; k++) most += sent[k].bytes / PIECE + 1;
-  for (int64_t k = 0; k < receipts; k++) most += expected[k].bytes / PIECE + 1;
+  for (int64_t k = 0; k < sends; k++)
+    if (!(shared && gr_shared_put(shared, &sent[k]))) most += sent[k].bytes / PIECE + 1;
+  for (int64_t k = 0; k < receipts; k++)
+    if (!(shared && gr_shared_expect(shared, &expected[k]))) own += expected[k].bytes / PIECE + 1;
+  if (most == 0 && receipts == 1 && own == 1) return h->alone = *expected, code;
+  most += own;
   if (most == 0) return MPI_SUCCESS;
   h->requests = most <= 8 ? h->few : malloc((size_t)most * sizeof *h->requests);
   if (!h->requests) return MPI_ERR_NO_MEM;
   for (int64_t k = 0; k < receipts + sends && code == MPI_SUCCESS; k++) {
     const gr_message *p = k < receipts ? &expected[k] : &sent[k - receipts];
+    if (shared && (k < receipts ? gr_shared_comes(shared, p) : gr_shared_went(shared, p))) continue;
     char *at = p->data;
     for (int64_t left = p->bytes; left > 0 && code == MPI_SUCCESS; left -= PIECE, at += PIECE) {
       MPI_Request *r = &h->requests[h->under_way];
@@ -147,6 +160,7 @@ static int await(void *handle) {
   const gr_message alone = h->alone;
   int code = look(handle, &comm);
   h->alone.bytes = 0;
+  if (h->shared && code == MPI_SUCCESS) code = h->broken = gr_shared_take(h->shared, comm);
   if (alone.bytes && code == MPI_SUCCESS)
     return h->broken = MPI_Recv(alone.data, (int)alone.bytes, MPI_BYTE, alone.peer, 0, comm, MPI_STATUS_IGNORE);
   if (!h->requests) return code;
@@ -198,12 +212,15 @@ static void words(int code, char *text, size_t room) {
 }
 
 static void let_go(copy *c) {
-  if (c && --c->refs == 0) free(c);
+  if (!c || --c->refs) return;
+  gr_shared_close(c->shared);
+  free(c);
 }
 
 /* MPI's communicator stays: freeing one is collective, and a collector runs on each rank when it likes. */
 static void forget(communicator *h) {
   let_go(h->copy);
+  if (h->owns) gr_shared_close(h->shared);
   free(h->counts);
   free(h->cards);
   free(h);
@@ -225,13 +242,28 @@ static communicator *hold(MPI_Comm comm) {
   return h;
 }
 
+/* Collective: this rank among those of comm that are on its machine, and what memory all of them share. */
+static int look_beside(MPI_Comm comm, int *rank, gr_shared **shared) {
+  MPI_Comm beside;
+  int size, code = MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &beside);
+  if (code != MPI_SUCCESS) return code;
+  MPI_Comm_rank(beside, rank);
+  MPI_Comm_size(beside, &size);
+  code = MPI_Comm_free(&beside);
+  return code != MPI_SUCCESS ? code : gr_shared_open(comm, size, shared);
+}
+
 static int split(void *handle, int colour, int key, void **part, int *rank, int *size) {
   MPI_Comm comm, part_comm;
-  int code = look(handle, &comm);
+  gr_shared *shared = NULL;
+  int local, code = look(handle, &comm);
   if (code == MPI_SUCCESS) code = MPI_Comm_split(comm, colour, key, &part_comm);
+  if (code == MPI_SUCCESS) code = look_beside(part_comm, &local, &shared);
   if (code != MPI_SUCCESS) return code;
   communicator *own = hold(part_comm);
-  if (!own) return MPI_ERR_NO_MEM;
+  if (!own) return gr_shared_close(shared), MPI_ERR_NO_MEM;
+  own->shared = shared;
+  own->owns = 1;
   *part = own;
   *rank = own->rank;
   *size = own->size;
@@ -257,6 +289,7 @@ static const gr_comm_table by_mpi = {.version = GR_COMM_VERSION,
 
 /* A copy of MPI_COMM_WORLD, so that no message of the host's meets one of ours. */
 static MPI_Comm world = MPI_COMM_NULL;
+static gr_shared *shared_by_world;
 static int local;   /* this rank among those of its host */
 static pid_t began; /* the process that MPI was started in by this module; 0: the host has */
 
@@ -273,9 +306,9 @@ static void answer_others(void) {
   char *texts = malloc((size_t)size * sizeof text);
   while (differ && cards && texts) {
     differ = 0;
-    if (MPI_Allgather(&mine, sizeof mine, MPI_BYTE, cards, sizeof mine, MPI_BYTE, world) != MPI_SUCCESS) break;
+    if (gather_by(shared_by_world, world, &mine, cards, sizeof mine) != MPI_SUCCESS) break;
     for (int r = 0; r < size; r++) differ |= cards[r].what != mine.what;
-    if (differ) MPI_Allgather(text, sizeof text, MPI_BYTE, texts, sizeof text, MPI_BYTE, world);
+    if (differ && gather_by(shared_by_world, world, text, texts, sizeof text) != MPI_SUCCESS) break;
   }
   free(cards);
   free(texts);
@@ -304,15 +337,6 @@ static void at_exit(int status, void *unused) {
   MPI_Abort(MPI_COMM_WORLD, status);
 }
 
-/* This rank among those of comm that are on its machine. */
-static int find_local(MPI_Comm comm, int *rank) {
-  MPI_Comm beside;
-  int code = MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &beside);
-  if (code != MPI_SUCCESS) return code;
-  MPI_Comm_rank(beside, rank);
-  return MPI_Comm_free(&beside);
-}
-
 static const char *start(void) {
   int there = 0, over = 0, level;
   MPI_Finalized(&over);
@@ -324,7 +348,8 @@ static const char *start(void) {
     on_exit(at_exit, NULL);
   }
   if (world != MPI_COMM_NULL) return NULL;
-  const int made = MPI_Comm_dup(MPI_COMM_WORLD, &world) == MPI_SUCCESS && find_local(world, &local) == MPI_SUCCESS;
+  const int made = MPI_Comm_dup(MPI_COMM_WORLD, &world) == MPI_SUCCESS &&
+                   look_beside(world, &local, &shared_by_world) == MPI_SUCCESS;
   return made ? NULL : "MPI gave no communicator";
 }
 
@@ -344,7 +369,7 @@ static const gr_comm_exports *exports_of(lua_State *L) {
 static void *hold_world(void *unused, int *rank, int *size) {
   communicator *h = hold(world);
   (void)unused;
-  if (h) *rank = h->rank, *size = h->size;
+  if (h) h->shared = shared_by_world, *rank = h->rank, *size = h->size;
   return h;
 }
 
@@ -397,9 +422,10 @@ static copy *copy_of(MPI_Comm comm, const char **why) {
   c->refs = 1;
   if (MPI_Comm_dup(comm, &c->comm) != MPI_SUCCESS) return free(c), NULL;
   MPI_Comm_set_errhandler(c->comm, MPI_ERRORS_RETURN);
-  if (find_local(c->comm, &c->local) == MPI_SUCCESS && MPI_Comm_set_attr(comm, place, c) == MPI_SUCCESS) return c;
+  if (look_beside(c->comm, &c->local, &c->shared) == MPI_SUCCESS && MPI_Comm_set_attr(comm, place, c) == MPI_SUCCESS)
+    return c;
   MPI_Comm_free(&c->comm);
-  return free(c), NULL;
+  return let_go(c), NULL;
 }
 
 static void *hold_copy(void *with, int *rank, int *size) {
@@ -407,6 +433,7 @@ static void *hold_copy(void *with, int *rank, int *size) {
   communicator *h = hold(c->comm);
   if (!h) return NULL;
   h->copy = c;
+  h->shared = c->shared;
   c->refs++;
   *rank = h->rank;
   *size = h->size;

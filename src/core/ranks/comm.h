@@ -35,8 +35,8 @@ typedef struct gr_comm_table {
   int (*gather_parts)(void *handle, const void *mine, void *all, const int64_t *bytes);
   /*
   ** Every message sent meets one that is expected: of two between the same peers in their order. post begins that, and
-  ** await, which follows it whatever either returns, ends it: until then the memory of all messages is lent, and no
-  ** other function is called.
+  ** await, which follows it whatever either returns, ends it: until then both lists and the memory of all messages are
+  ** lent, and no other function is called.
   */
   int (*post)(void *handle, const gr_message *sent, int64_t sends, const gr_message *expected, int64_t receipts);
   int (*await)(void *handle);
