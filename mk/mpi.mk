@@ -7,8 +7,8 @@ mpi_compile = OMPI_CC="$(CC)" MPICH_CC="$(CC)" $(MPICC) $(base)
 
 # What is in its table goes by pointers, so nothing of the module is linked; on_exit must outlive the Lua state.
 mpi_c = src/mpi/mpi.c src/mpi/nccl.c src/mpi/shared.c
-$(mpi_module): $(mpi_c) src/mpi/nccl.h src/mpi/shared.h include/gpureduce_mpi.h src/binding/comm.h src/core/ranks/comm.h \
-    src/binding/compat.h
+$(mpi_module): $(mpi_c) src/mpi/nccl.h src/mpi/shared.h include/gpureduce_mpi.h src/binding/comm.h \
+    src/core/ranks/comm.h src/binding/compat.h
 	@mkdir -p $(@D)
 	$(call step,$<) $(mpi_compile) -I$(lua_incdir) $(LIBFLAG) -Wl,-z,nodelete $(LDFLAGS) $(mpi_c) -o $@ -ldl
 
