@@ -231,7 +231,8 @@ describe("ranks", function()
       if not file then return pending(name .. " is not here: make mpi builds it where Lua has a library") end
       file:close()
       for n = 1, 3 do
-        local text, status = ranks(n, "", nil, program)
+        -- So OpenMPI's long messages move on only while both ranks are in it.
+        local text, status = ranks(n, "", "OMPI_MCA_btl_vader_single_copy_mechanism=none", program)
         assert.equal(0, status, text)
         local line = text:match "^[^\n]+"
         assert.truthy(name == "capi_mpi" and line == "ok" or line:find "^100003 particles: mean", text)
