@@ -54,7 +54,10 @@ static gr_status bring(const gr_term *t, gr_operand *o) {
   return t->array ? gr_array_read(t->array, gr_kernel_side(t->array->storage), &o->vec) : GR_OK;
 }
 
-/* Floats to the power of 2 or -1 by the operator that is quicker, with the bits of pow. */
+/*
+** For devices, floats to the power of 2 or -1 by the operator that is quicker, with the bits of pow. The CPU's loops of
+** pow look for these and more (power in kernels/cpu/map/map.h).
+*/
 static gr_map_call simpler(const gr_map_call *call) {
   gr_map_call own = *call;
   const int by_number = call->op == GR_MAP_pow && call->a.array && !call->b.array && gr_is_float(call->dtype);

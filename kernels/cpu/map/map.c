@@ -71,6 +71,7 @@ gr_map_step gr_map_step_of(gr_map op, gr_relation relation, gr_dtype in, gr_dtyp
     }
     if (op == GR_MAP_where) s.loop = l->where[size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : 3];
     else if (op == GR_MAP_compare) s.loop = l->compare[r][t];
+    else if (op == GR_MAP_pow) s.loop = l->power[t == GR_F64];
     else s.loop = l->map[op][t];
   }
   return s;

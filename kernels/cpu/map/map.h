@@ -43,6 +43,7 @@ typedef struct gr_map_loops {
   gr_map_loop map[GR_MAP_COUNT][GR_DTYPE_COUNT];          /* by the dtype that is computed in; NULL: none */
   gr_map_loop compare[GR_RELATION_COUNT][GR_DTYPE_COUNT]; /* lt, le, eq, ne: the others are those backwards */
   gr_map_loop where[4];                                   /* by log2 of the size; c is the mask */
+  gr_map_loop power[2];                                   /* of f32, of f64: pow, quicker where b is one number */
   gr_map_loop filled[GR_DTYPE_COUNT];                     /* b where a is NaN; NULL of integers */
   gr_map_keep keep[4];
   gr_map_convert to[GR_VIA_COUNT][GR_DTYPE_COUNT], from[GR_VIA_COUNT][GR_DTYPE_COUNT];
