@@ -74,6 +74,49 @@ describe("lazy handles", function()
     end
   end)
 
+  it("are added as their elements are where the sum makes them", function()
+    local g, special = model.generator(12), { 0 / 0, 1 / 0, -1 / 0, -0.0, 1e-7, 60000 }
+    local function random(n, dtype, strange)
+      local t = {}
+      for j = 1, n do
+        local x = (g() % 2 ^ 31 / 2 ^ 31 - 0.5) * 2 ^ (g() % 9)
+        t[j] = dtype == "i64" and g() % 1000 - 500 or strange and g() % 900 < 6 and special[g() % 6 + 1] or x
+      end
+      return gr.array(t, dtype)
+    end
+    local function bound(text, a, b)
+      return gr.fuse(text) { a = text:find "%f[%w]a%f[%W]" and a or nil, b = text:find "%f[%w]b%f[%W]" and b or nil }
+    end
+    local shapes = { "(a - b)^2", "a * b", "a^2", "a * a", "square(a)", "(a * 2 - b)^2", "(a - 3)^2", "(2 - b)^2",
+      "(a - b) * (a - b)", "a * b + 0", "square(a - b) * b", "(a - a)^2", "3 * a", "b * (a - b)" }
+    on_each(function()
+      for _, dtype in ipairs { "f32", "f64", "f16", "i64" } do
+        for _, n in ipairs { 1, 7, 31, 513, 1023, 1024, 1031, 4099, 40000 } do
+          for strange = 0, dtype == "i64" and 0 or 1 do
+            local a, b = random(2 * n, dtype, strange == 1), random(2 * n, dtype, strange == 1)
+            for k, text in ipairs(shapes) do
+              local e = bound(text, a:slice(1, n), k % 4 == 1 and b:slice(2, -1, 2) or b:slice(n + 1, -1))
+              local made, what = e:eval(), text .. " of " .. n .. " " .. dtype
+              S.same(made:sum(), e:sum(), what)
+              S.same(made:mean(), e:mean(), what)
+              local x, y = gr.many { { "sum", e }, { "max", e } }
+              S.same(made:sum(), x, what)
+              S.same(made:max(), y, what)
+            end
+          end
+        end
+        local a, b = random(3 * 5000, dtype), random(3 * 5000, dtype)
+        for _, text in ipairs(shapes) do
+          local e = bound(text, a, b)
+          for _, rows in ipairs { 3, 15, 150 } do
+            assert.equal(gr.sum(e:eval(), { rows = rows, axis = 1 }):bytes(),
+              gr.sum(e, { rows = rows, axis = 1 }):bytes(), text .. " in rows")
+          end
+        end
+      end
+    end)
+  end)
+
   it("take part in formulas", function()
     local a = gr.array { 1, 2, 3 }
     assert.equal(28, gr.fuse "x * x / 0.5" { x = L(a) }:sum())

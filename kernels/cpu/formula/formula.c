@@ -123,6 +123,35 @@ static int find_fillings(formula *f) {
   return all;
 }
 
+/*
+** A sum of products, squares or squares of differences, for which there is a kernel that makes these as it reads: then
+** memory is read while it computes, and not while a block is made and rests while that is added.
+*/
+static int find_steps(formula *f) {
+  const gr_program *g = f->job->program;
+  gr_consumer *c = &f->asked[0];
+  const gr_node *n = &g->nodes[c->a], *inner = n;
+  gr_reducer red = GR_RED_DOT;
+  gr_span span;
+  if (f->count != 1 || f->consumers[0].red != GR_RED_SUM || n->kind != GR_NODE_STEP || n->from != n->dtype) return 0;
+  if (n->op == GR_MAP_square) {
+    red = GR_RED_SUMSQ;
+    if (GR_IS_NUMBER(n->a)) return 0;
+    if (g->nodes[n->a].kind == GR_NODE_STEP && g->nodes[n->a].op == GR_MAP_sub) {
+      inner = &g->nodes[n->a];
+      red = GR_RED_SQDIFF;
+    }
+  } else if (n->op != GR_MAP_mul) {
+    return 0;
+  }
+  span = gr_cpu_table_in_use()->steps[red][n->dtype];
+  if (!span || GR_IS_NUMBER(inner->a) || (red != GR_RED_SUMSQ && GR_IS_NUMBER(inner->b))) return 0;
+  f->consumers[0].span = span;
+  c->a = inner->a;
+  if (red != GR_RED_SUMSQ) c->b = inner->b;
+  return 1;
+}
+
 /* What they fill with: elements are known once the job runs. */
 static void find_gaps(formula *f, const gr_formula_job *job) {
   int k;
@@ -145,7 +174,7 @@ int64_t gr_cpu_formula_plan(const gr_formula_job *job, void *room, int threads) 
   for (k = 0; k < f->count; k++) f->consumers[k] = gr_plan_of(&job->consumers[k].job);
   stretch = stretch_of(f);
   if (f->count && !job->consumers[0].job.offsets && (job->words || job->consumers[0].job.n > stretch / 2))
-    if (find_fillings(f) && job->words) stretch = f->count > 1 && !f->both ? 2048 : PIECE; /* nothing is made */
+    if ((find_fillings(f) || find_steps(f)) && job->words) stretch = f->count > 1 && !f->both ? 2048 : PIECE; /* nothing is made */
   return acc_bytes(f) +
          gr_feed_plan(&f->feed, f->job, (char *)room + on_lines((int64_t)sizeof(formula)), threads, stretch);
 }

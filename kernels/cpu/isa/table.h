@@ -188,6 +188,11 @@ typedef struct gr_cpu_table {
   */
   gr_span filled[GR_GAPS][GR_REDUCER_COUNT][GR_DTYPE_COUNT];
   gr_span counted[GR_REDUCER_COUNT][GR_DTYPE_COUNT]; /* the same of NaNs; acc.i[1]: how many, or pairs, are numbers */
+  /*
+  ** DOT, SQDIFF and SUMSQ as a sum of elements that steps make: each step is rounded to the dtype. NULL: to make blocks
+  ** of elements is not slower.
+  */
+  gr_span steps[GR_REDUCER_COUNT][GR_DTYPE_COUNT];
   gr_span filled_lowest[GR_GAPS][GR_DTYPE_COUNT], filled_highest[GR_GAPS][GR_DTYPE_COUNT];
   gr_scan_total scan_total[GR_SCANS];
   gr_scan_write scan_write[GR_SCANS];

@@ -23,6 +23,15 @@ GR_INLINE vf vf_first(int n, vf x, vf y) {
   return (vf)_mm512_mask_mov_ps((__m512)y, (__mmask16)((1u << n) - 1), (__m512)x);
 }
 
+/* Squares of differences, products or squares of f32, each step rounded to f32: what a reducer adds, as steps. */
+#define GR_VD_STEPS 1
+GR_INLINE vd vd_steps(int red, const void *p, const void *q) {
+  const __m256 a = _mm256_loadu_ps((const float *)p),
+               x = red == GR_RED_SQDIFF ? _mm256_sub_ps(a, _mm256_loadu_ps((const float *)q)) : a,
+               y = red == GR_RED_DOT ? _mm256_loadu_ps((const float *)q) : x;
+  return (vd)_mm512_cvtps_pd(_mm256_mul_ps(x, y));
+}
+
 /* z where x and y are numbers, else `other`. */
 GR_INLINE vd vd_numbers(vd x, vd y, vd z, vd other) {
   return (vd)_mm512_mask_mov_pd((__m512d)other, _mm512_cmp_pd_mask((__m512d)x, (__m512d)y, _CMP_ORD_Q), (__m512d)z);
