@@ -101,10 +101,10 @@ static __global__ void __launch_bounds__(Tuning::pieces_warps * 32, Tuning::piec
   const int n = (int)q.n, shift = (int)((uintptr_t)to & 15);
   const gr_type<D> *weights = (const gr_type<D> *)(q.w + offset);
   auto row_of = [&](int &e) { /* the row of element e, which becomes one of that row */
-                              if (owns != OF_WARP || rows == 1 || e < n) return 0;
-                              int own = e / n;
-                              e -= own * n;
-                              return own;
+    if (owns != OF_WARP || rows == 1 || e < n) return 0;
+    int own = e / n;
+    e -= own * n;
+    return own;
   };
 #pragma unroll(owns == OF_WARP ? Tuning::loose_unrolled : Tuning::pieces_unrolled)
   for (int i = lane * 16 - shift; i < bytes; i += GR_ROW_BYTES) {
@@ -118,14 +118,14 @@ static __global__ void __launch_bounds__(Tuning::pieces_warps * 32, Tuning::piec
     __stcg((uint4 *)(to + i), scale_word<D>(x.word(i), owns == OF_WARP ? factor[own] : r, q.w != NULL, w));
   }
   if (owns != OF_WARP) row_bytes = bytes;
+  const bool all_border = row_bytes < 16; /* no row has a word of its own */
+  const int borders = all_border ? (bytes + shift + 15) / 16 : rows + 1;
 #pragma unroll 1
-  for (int border = lane; border <= rows && bytes; border += 32) {
-    const int at = border * row_bytes, i = at - ((at + shift) & 15);
-    if (i == at || (border > 0 && at - row_bytes > i)) continue; /* it is the border before that has this word */
-    struct __align__(16) {
-      gr_type<D> e[C];
-    }
-    y;
+  for (int border = lane; border < borders && bytes; border += 32) {
+    const int at = border * row_bytes, i = all_border ? border * 16 - shift : at - ((at + shift) & 15);
+    /* Else the word is of one row, or it is the border before that has it. */
+    if (!all_border && (i == at || (border > 0 && at - row_bytes > i))) continue;
+    struct __align__(16) { gr_type<D> e[C]; } y;
     uint4 u = x.word(i);
     int e = i / size, own = row_of(e);
     if (owns == OF_WARP) r = factor[own];
