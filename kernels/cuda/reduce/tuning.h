@@ -298,7 +298,7 @@ constexpr int gr_by_element_unrolled = 4, gr_by_element_words = 2;
    variances (whose sums of 16-bit floats are in f64) would spill by two. */
 constexpr int gr_by_lane_deep_for(const gr_reducer_traits &r) {
   const bool of_variance = r.red == GR_RED_VARIANCE || (r.red == GR_RED_SUM && !r.light);
-  return r.size * r.inputs == 2 && !of_variance ? 2 : 1;
+  return r.size == 2 && r.fields == 1 && !of_variance ? 2 : 1;
 }
 
 /* Blocks of gr_reduce_cols_few_rows: not measured. */
