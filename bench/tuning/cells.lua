@@ -7,7 +7,8 @@
 --   rmsnorm f32 4096x4096, softmax f32 4096x4096
 --   take f32 67108864, put f32 12000000, exp f32 67108864 (any element operator), cast f16 f32 67108864, fill, copy,
 --   rand f32 67108864; up and down f32 67108864: copies between host and device
---   fuse sum f32 1048576 (a-b)^2, stored f32 1048576 a*b+1, operator f32 1048576, with rows as above
+--   fuse sum f32 1048576 (a-b)^2 (so minmax; both: sum and extremes; ends: extremes of what is no NaN), with rows as
+--   above; stored f32 1048576 a*b+1; operator f32 1048576
 -- Words behind it: "every 2" strided, "+1" begins within a word, "by 6" so many arrays in turn, "skewed", "zeros",
 -- "ones", "nan", "into" of what samples or elements there are.
 local M = {}
@@ -49,13 +50,14 @@ end
 local instances = { sum = "sum", prod = "sum", mean = "sum", max = "order", min = "order", minmax = "order",
   argmax = "order",
   norm = "norm", mse = "norm", var = "variance", dot = "dot", cosine = "dot", mv = "dot" }
+local skeletons = { sum = "sum", minmax = "order", ends = "order", both = "both", cosine = "pairs" }
 local rooms = { weights = "histogram/weights", rmsnorm = "norm/rmsnorm",
   softmax = "norm/softmax", median = "select/quantile", compact = "select/compact", take = "lookup/take",
   put = "lookup/", digest = "exact/digest", stored = "formula/st", operator = "formula/operator",
   rand = "map/random", fill = "map/fill", copy = "map/fill", up = "map/fill", down = "map/fill" }
 
 function M.needs(c)
-  if c.fuse then return { "cuda/reduce/dispatch", "cuda/formula/s" } end
+  if c.fuse then return { "cuda/reduce/dispatch", "cuda/formula/skeletons_" .. skeletons[c.op] } end
   if c.exact then return { "cuda/exact/exact" } end
   if c.scan then
     return { "cuda/scan/scan", "cuda/scan/instances_" .. (instances[c.op] == "sum" and "sum" or "order") }
@@ -117,11 +119,13 @@ local function reduction(gr, c, seed)
   if c.op == "mv" then y = plain(gr, c, c.axis == 2 and c.columns or c.rows, seed + 1000, c.dtype) end
   if c.fuse then x = gr.fuse(c.formula) { a = x, b = c.formula:find "b" and input(gr, c, seed + 1000) or nil } end
   local function run(options)
+    if c.op == "both" then return gr.many { { "sum", x }, { "min", x }, { "max", x } } end
+    if c.op == "ends" then return gr.minmax(x, { skipnan = true }) end
     if c.op == "norm" then return gr.norm(x, 2, options) end
     if y then return gr[name](x, y, options) end
     return gr[name](x, options)
   end
-  if c.number or c.op == "minmax" or (c.exact and not c.rows) then
+  if c.number or c.op == "minmax" or c.op == "both" or c.op == "ends" or (c.exact and not c.rows) then
     local number
     return function() number = run(c.exact and { exact = true } or nil) end, nil,
       function() return ("%a"):format(number) end
@@ -240,7 +244,7 @@ local function one(gr, c, seed)
     return mapped(function() gr.scan(x, c.op, options) end, options.into)
   end
   if c.bins then return histogram(gr, c, seed) end
-  if instances[c.op] then return reduction(gr, c, seed) end
+  if c.fuse or instances[c.op] then return reduction(gr, c, seed) end
   if special[c.op] then return special[c.op](gr, c, input(gr, c, seed)) end
   local x = input(gr, c, seed)
   return mapped(function(out) gr[c.op](x, { into = out }) end, gr[c.op](x))
