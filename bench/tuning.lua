@@ -50,7 +50,7 @@ local function build(rows, options)
   local variants = require "variants"
   local list, link = variants.commands(options.make)
   local each = "[ $(date +%%s) -lt %d ] || exit 0; sh $0/build.sh >$0/log 2>&1 || :"
-  local scripts = assert(io.popen(("xargs -P %d -n 1 sh -c '" .. each .. "'"):format(options.jobs,
+  local scripts = assert(io.popen(("xargs -r -P %d -n 1 sh -c '" .. each .. "'"):format(options.jobs,
     os.time() + options.seconds), "w"))
   local count, start = 0, os.time()
   for k = 1, MOST_VALUES do -- each row's first value before any second one
