@@ -165,7 +165,7 @@ enum { GR_SCANNED_COUNT = GR_SCANNED(GR_ROW) };
 **            NONE: the operator has loops and kernels of its own
 **   values   C expressions in the elements x, y, z of type T; integers compute in W, unsigned and wide enough, so that
 **            they wrap. SQRT is the square root of T. OF and OF2 call the function of that name for f32 or f64; PARTED
-**            and PARTED2 one that does some elements in another way
+**            and PARTED2 one that does some elements in another way, SURE one that of all others gives no NaN
 */
 #define GR_MAPS(X)                                                                            \
   X(add, 2, SAME, SAME, x + y, (W)x + (W)y)                                                   \
@@ -191,10 +191,10 @@ enum { GR_SCANNED_COUNT = GR_SCANNED(GR_ROW) };
   X(rsqrt, 1, CALL, F64, OF(rsqrt), x)                                                        \
   X(cbrt, 1, CALL, F64, OF(cbrt), x)                                                          \
   X(hypot, 2, CALL, F64, OF2(hypot), x)                                                       \
-  X(exp, 1, CALL, F64, PARTED(exp), x)                                                        \
+  X(exp, 1, CALL, F64, SURE(exp), x)                                                          \
   X(exp2, 1, CALL, F64, OF(exp2), x)                                                          \
   X(expm1, 1, CALL, F64, OF(expm1), x)                                                        \
-  X(log, 1, CALL, F64, PARTED(log), x)                                                        \
+  X(log, 1, CALL, F64, SURE(log), x)                                                          \
   X(log2, 1, CALL, F64, OF(log2), x)                                                          \
   X(log10, 1, CALL, F64, OF(log10), x)                                                        \
   X(log1p, 1, CALL, F64, OF(log1p), x)                                                        \

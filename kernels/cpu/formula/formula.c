@@ -174,7 +174,8 @@ int64_t gr_cpu_formula_plan(const gr_formula_job *job, void *room, int threads) 
   for (k = 0; k < f->count; k++) f->consumers[k] = gr_plan_of(&job->consumers[k].job);
   stretch = stretch_of(f);
   if (f->count && !job->consumers[0].job.offsets && (job->words || job->consumers[0].job.n > stretch / 2))
-    if ((find_fillings(f) || find_steps(f)) && job->words) stretch = f->count > 1 && !f->both ? 2048 : PIECE; /* nothing is made */
+    if ((find_fillings(f) || find_steps(f)) && job->words) /* nothing is made */
+      stretch = f->count > 1 && !f->both ? 2048 : PIECE;
   return acc_bytes(f) +
          gr_feed_plan(&f->feed, f->job, (char *)room + on_lines((int64_t)sizeof(formula)), threads, stretch);
 }

@@ -7,6 +7,7 @@
 #pragma GCC target("avx2,fma,f16c")
 #endif
 #define GR_FUSED 1
+#define GR_SIDE_BY_SIDE 1
 #define GR_LOOPS gr_map_avx2
 #include "kernels/cpu/map/map_loops.inc"
 #if defined(__clang__)

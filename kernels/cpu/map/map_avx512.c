@@ -8,6 +8,7 @@
 #pragma GCC target("avx512f,avx512dq,avx512bw,avx512vl,fma,f16c,prefer-vector-width=512")
 #endif
 #define GR_FUSED 1
+#define GR_SIDE_BY_SIDE 1
 #define GR_LOOPS gr_map_avx512
 #include "kernels/cpu/map/map_loops.inc"
 #if defined(__clang__)

@@ -72,11 +72,14 @@
 #define OF2(name) (sizeof(x) == 4 ? gr_##name##_f32((float)(x), (float)(y)) : gr_##name##_f64((double)(x), (double)(y)))
 #ifdef __CUDACC__
 #define PARTED(name) OF(name)
+#define SURE(name) OF(name)
 #define PARTED2(name) OF2(name)
 #else
 typedef enum gr_way { GR_WAY_ASK, GR_WAY_SHORT, GR_WAY_ALL } gr_way;
 #define PARTED(name) \
   (way == GR_WAY_ASK ? (seldom |= OF(name##_seldom), 0) : way == GR_WAY_SHORT ? OF(name##_within) : OF(name))
+/* The same, whose short way gives nothing but numbers. */
+#define SURE(name) (number |= way == GR_WAY_SHORT, PARTED(name))
 #define PARTED2(name) \
   (way == GR_WAY_ASK ? (seldom |= OF2(name##_seldom), 0) : way == GR_WAY_SHORT ? OF2(name##_within) : OF2(name))
 #endif
