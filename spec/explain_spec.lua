@@ -256,6 +256,11 @@ describe("the map of CUDA's reductions", function()
       { "cols_few_rows", "max", "i8", 1000000, 1, 2 }, { "cols_by_lane", "var", "f32", 447, 1001, 1 },
       { "cols_by_lane", "var", "f16", 65536, 725, 1 }, { "cols_flat", "var", "f32", 65536, 4, 1 },
       { "cols_unordered", "max", "f32", 65536, 1024, 1 }, { "rows_by_element", "sum", "f32", 65536, 64, 2, 65 },
+      { "cols_flat", "var", "f32", 1000000, 8, 1 }, { "cols_flat", "var", "f64", 1000000, 4, 1 },
+      { "cols_variance_ring", "var", "i32", 1000000, 8, 1 }, { "cols_variance_ring", "var", "f32", 1000000, 16, 1 },
+      { "cols_by_lane", "var", "f32", 1700, 60000, 1 }, { "cols_unordered", "max", "f16", 24, 1000001, 1 },
+      { "cols_few_rows", "max", "f16", 8, 1000001, 1 }, { "rows_staged", "sum", "u8", 1000000, 50, 2 },
+      { "rows_by_element", "sum", "u8", 1000000, 30, 2 },
     }
     for _, row in ipairs(expected) do
       local kernel = table.remove(row, 1)

@@ -24,7 +24,7 @@ struct gr_formula_tuning {
   /* Of numbers, rows that a loop makes of what is held; the same of lanes of several fields, which take many registers;
      and rows that the steps stand for in the loop. One row of four: ptxas takes 47..51 ms for the root, not 59..70.
      Other numbers are not measured. */
-  static constexpr int rows_held = 4, rows_held_of_fields = 2, rows_made = 1;
+  static constexpr int rows_held = 4, rows_held_of_fields = 1, rows_made = 1;
   /* Of a sum with extremes beside it: as many find room, as a thread has one pair of keys. Not measured. */
   static constexpr int rows_held_beside = 4;
   /* Of operators of somebody's own: rows in flight, and registers by the size of an element and the words of a state.

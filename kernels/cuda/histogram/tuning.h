@@ -19,7 +19,7 @@ struct gr_histogram_tuning {
   static constexpr int64_t sparse_samples(bool in_parts) { return in_parts ? 8 : 16; }
   /* So many 16-bit samples in more than so many bins are counted by value: f16 4096 bins 1073 -> 3030. Where the limits
      lie is not measured. */
-  static constexpr int64_t values_from = 1 << 26, values_bins = 512;
+  static constexpr int64_t values_from = 1 << 26, values_bins = 256;
   /* Bins up to which blocks hand over to the counter area, which has no room for more: 2^10 samples then took 5 us, and
      7 with rows of blocks and a launch that adds them up. */
   static constexpr int few_bins = 500;
@@ -31,7 +31,7 @@ struct gr_histogram_tuning {
   static constexpr int table_cells = 4096;
   /* Values that are counted in registers, as they fill counters of 16 bits: f16 with half zeros 815 -> 1900. Other
      numbers are not measured. */
-  static constexpr int hot_values = 4;
+  static constexpr int hot_values = 2;
   /* Words for the copies of counters, by the size of a sample: of a block at most, which is not measured; and one for
      so many samples: u8 2^10 0.99 -> 0.85 us. */
   static constexpr int64_t copies_words(int size) { return size == 2 ? 16384 : 8192; }
@@ -49,7 +49,7 @@ struct gr_histogram_tuning {
      the rows of many small ones cost more: i32 4096 bins 4138 -> 4184, 16384 bins 4045 -> 4119. */
   static constexpr int small_threads = 512, small_blocks = 2, large_threads = 1024, large_blocks = 1;
   /* Samples from which on they do cost more, and by value: where the limits lie is not measured. */
-  static constexpr int64_t large_rows_from = 1 << 22, large_values_from = 1 << 24;
+  static constexpr int64_t large_rows_from = 1 << 21, large_values_from = 1 << 24;
   /* Up to so many bytes of samples in up to so many bins go to one block: i32 4096 bins of 2^14 3.7 -> 1.65 us, of 2^15
      3.73 -> 1.72. How many bins there may be is not measured. */
   static constexpr int64_t alone_bytes = 1 << 17, alone_bins = 8192;
@@ -65,7 +65,7 @@ struct gr_histogram_tuning {
   /* Words of a thread in flight. Two counters a word: 1 3464, 2 3746, 3 3435, 4 2707, which spills. The others, as
      registers allow: not measured. */
   template <bool wide, int size, bool has_table>
-  static constexpr int loads_ahead = wide ? 2 : size == 2 || has_table ? 3 : 4;
+  static constexpr int loads_ahead = wide || size == 2 || has_table ? 2 : 4;
   /* Words of a block's row that a thread writes at a time: not measured apart. */
   static constexpr int row_words = 4;
 
@@ -90,7 +90,7 @@ struct gr_histogram_tuning {
   /* ---- weighted ---- */
 
   /* Threads of a block, samples of a thread in flight, and blocks of a multiprocessor: not measured. */
-  static constexpr int weights_threads = 256, weights_loads = 4, weights_blocks = 8;
+  static constexpr int weights_threads = 256, weights_loads = 2, weights_blocks = 8;
   /* Sums that fit 48 KB of shared memory; with more bins they are added up in L2: up to 3000 bins 570..620 GB/s of
      samples and weights, 65536 bins 230. */
   static constexpr int weights_shared_sums = 4000;

@@ -187,8 +187,7 @@ static cudaError_t start(Kernel kernel, unsigned blocks, gr_put_args *q, const g
 
 template <typename U, typename Claim>
 static cudaError_t start_claims(gr_put_args *q, unsigned blocks, const gr_cuda_run *run) {
-  const int64_t length = q->places.length, most = gr_lookup_tuning::claims_bytes / (int64_t)sizeof(Claim);
-  const int64_t part = length <= gr_lookup_tuning::claims_parts * most ? length : most;
+  const int64_t length = q->places.length, part = gr_lookup_tuning::claims_bytes / (int64_t)sizeof(Claim);
   cudaError_t e = cudaMemsetAsync(q->state, 0, (size_t)length * sizeof(Claim), (cudaStream_t)run->stream);
   for (q->from = 0, q->part = part; q->from < length && e == cudaSuccess; q->from += part)
     e = start(claim<Claim>, blocks, q, run);

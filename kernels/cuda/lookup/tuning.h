@@ -16,8 +16,6 @@ struct gr_lookup_tuning {
   /* Bytes of claims of a part, which L2 keeps: put 5605 us by one part of all, 4197 so; half and twice as many: 13 %
      slower. */
   static constexpr int64_t claims_bytes = 32 << 20;
-  /* An array of up to so many such parts is one part: not measured. */
-  static constexpr int claims_parts = 2;
 };
 
 #endif

@@ -45,7 +45,7 @@ struct gr_norm_tuning {
   /* Bytes of a row for which there is a thread: not measured. */
   static constexpr int loose_thread_bytes = 8;
   /* Words of a lane at a time, where they are copied and where short rows are added up and written: not measured. */
-  static constexpr int loose_unrolled = 4;
+  static constexpr int loose_unrolled = 2;
 
   /* ---- rmsnorm by a ring: 2^10 x 2^16 174 -> 137 ---- */
 

@@ -177,10 +177,12 @@ __device__ __forceinline__ void gr_few_strips(const gr_reduce_args &q, int64_t *
   }
 }
 
-/* Words of up to 16 bytes, or narrow ones: not beside a vector, whose elements would take as many registers. */
+/* Words of up to 16 bytes, or narrow ones: not beside a vector, whose elements would take as many registers, nor where
+   few_rows_word of plan_cols.cuh rather has another kernel. */
 template <class R, gr_few_second second>
 __device__ __forceinline__ void gr_few_by_words(const gr_reduce_args &q, int64_t *own) {
-  constexpr bool narrow = second != GR_FEW_VECTOR && !(R::red == GR_RED_SUM && gr_size<R::dtype> == 2);
+  constexpr bool elsewhere = gr_size<R::dtype> == 2 && (R::red == GR_RED_SUM || R::red == GR_RED_MINMAX);
+  constexpr bool narrow = second != GR_FEW_VECTOR && !elsewhere;
   if (narrow && q.cols_few_rows.narrow) gr_few_strips<R, gr_few_narrow<gr_size<R::dtype>>, second>(q, own);
   else gr_few_strips<R, gr_few_wide<gr_size<R::dtype>>, second>(q, own);
 }

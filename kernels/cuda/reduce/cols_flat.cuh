@@ -16,8 +16,6 @@
 template <class R>
 constexpr bool gr_has_cols_flat = R::lanes && gr_floating<R::dtype> &&
                                   (R::red == GR_RED_SUM || R::red == GR_RED_DOT || R::red == GR_RED_VARIANCE);
-template <class R>
-constexpr int gr_flat_blocks = gr_flat_blocks_for(R::red, gr_size<R::dtype>);
 template <class R, bool = R::variance>
 struct gr_flat_passes {
   using Sum = R;
@@ -132,7 +130,7 @@ struct gr_flat_work {
 };
 
 template <class R>
-__global__ void __launch_bounds__(gr_flat_warps * 32, gr_flat_blocks<R>)
+__global__ void __launch_bounds__(gr_flat_warps * 32)
     gr_reduce_cols_flat(const __grid_constant__ gr_reduce_args q) {
   using Work = gr_flat_work<R>;
   constexpr int E = Work::E;

@@ -21,7 +21,7 @@ bool accepts_cols_flat(const Plan &p, const gr_cuda_chip &) {
   int64_t size = gr_size_of(j.dtype), row = j.count * size;
   return are_columns(p) && (p.inputs == 1 || (shared_b(j) && j.b.stride >= 0 && j.b.stride <= INT32_MAX >> 10)) &&
          j.count <= gr_flat_warps && j.a.stride == row && aligned(j.a, 0) &&
-         (row % 16 != 0 || (p.reducer == GR_RED_VARIANCE && row < Shares::ring_row)) &&
+         (row % 16 != 0 || (p.reducer == GR_RED_VARIANCE && row < Shares::flat_row)) &&
          j.n >= GR_LEAF(size) && (p.reducer == GR_RED_VARIANCE || !in_pairs(j));
 }
 
@@ -34,7 +34,7 @@ void plan_cols_flat(Plan &p, const gr_reduce_tuning &, const gr_cuda_chip &chip)
   how.sides_log2 = columns * 2 > gr_flat_warps ? 0 : log2_of(power_below(gr_flat_warps / 2 / columns));
   int side = 32 * columns << how.sides_log2, most = log2_of(gr_flat_leaves);
   /* Leaves in turn, as long as there are as many blocks as find room. */
-  int64_t blocks = (int64_t)chip.sms * gr_flat_warps * 32 * gr_flat_blocks_for(p.reducer, size) / side;
+  int64_t blocks = (int64_t)chip.sms * gr_flat_warps * 32 / side;
   while (how.sides_log2 + how.passes_log2 < most && q.leaves >> (how.sides_log2 + how.passes_log2 + 1) >= blocks)
     how.passes_log2++;
   int leaves = 1 << (how.sides_log2 + how.passes_log2);

@@ -48,7 +48,8 @@ constexpr int gr_by_lane_alone = 4, gr_by_lane_rows = 64;
 constexpr int gr_cols_sum_warps = 4;
 /* gr_reduce_cols_unordered: warps of a block (with 8 instead var i16 of 16 columns 3351 -> 2845), and bytes that a lane
    has on their way, of all inputs: not measured. */
-constexpr int gr_strip_warps = 4, gr_strip_batch_bytes = 128;
+constexpr int gr_strip_warps = 4;
+constexpr int gr_strip_batch_bytes_for(int size) { return size == 1 ? 64 : 128; }
 /* gr_reduce_rows_staged: warps of a block, not measured, and words of 16 bytes that a warp stages at most: by 288
    instead variances are 5 to 10 % slower. */
 constexpr int gr_staged_warps = 4, gr_most_stage = 544;
@@ -183,7 +184,7 @@ struct gr_reduce_shares {
   static constexpr int bit_waves = 2;
   /* The same: parts of a row are alike if together they have room for no more than such a share of its leaves. Rows are
      cut so: var f16 2048 x 65536 1576 -> 2559; the share is not measured. */
-  static constexpr gr_share alike = {9, 8};
+  static constexpr gr_share alike = {5, 4};
   /* The same: block 0 polls no more nodes than so many for each of its threads. By polling 2^16 to 2^20 take 0.45 us
      less; the number is what its code has. Of formulas one, as two are more to compile (gr_end_number has one). */
   static constexpr int polled_nodes = 2, polled_of_formulas = 1;
@@ -203,12 +204,15 @@ struct gr_reduce_shares {
   static constexpr int staged_words = 4;
   /* The same: elements of a row that begins anywhere in a word, up to which rows_by_element takes it: u8 rows of 3 425
      us so, by words 851. Where the limit lies is not measured. */
-  static constexpr int staged_odd = 64;
+  static constexpr int staged_odd = 32;
 
   /* gr_reduce_cols_variance_ring: bytes of a matrix row at least, and how much more than what is there whole leaves may
      be: not measured. */
   static constexpr int ring_row = 32;
-  static constexpr gr_share ring_leaves = {5, 4};
+  static constexpr gr_share ring_leaves = {9, 8};
+  /* gr_reduce_cols_flat: bytes of an aligned matrix row below which it takes variances of floats. By the ring f32
+     1000000 x 8 21.9 us, so 19.1; f64 1000000 x 4 22.5 and 19.1. */
+  static constexpr int flat_row = 64;
   /* gr_reduce_cols_unordered: one in so many of the batches of a leaf is enough for a warp where strips are many: not
      measured. */
   static constexpr int strip_batches = 4;
@@ -305,9 +309,6 @@ constexpr int gr_by_lane_deep_for(const gr_reducer_traits &r) {
 constexpr int gr_few_blocks_for(const gr_reducer_traits &r, int arch) {
   return (r.inputs == 2 && r.size == 8) || (r.variance && r.size <= 2) || (r.position && r.size == 1) ? 3 : 4;
 }
-
-/* Blocks of gr_reduce_cols_flat, the largest ones: not measured. */
-constexpr int gr_flat_blocks_for(gr_reducer red, int size) { return red == GR_RED_VARIANCE || size == 2 ? 1 : 2; }
 
 /* Warps of gr_reduce_cols_sum: 20 of 96 registers give f16 3 % more (3865..4336), f32 1 % less and spills. */
 constexpr int gr_cols_sum_resident_for(const gr_reducer_traits &r, int arch) {

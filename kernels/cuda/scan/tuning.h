@@ -26,7 +26,7 @@ struct gr_scan_tuning {
 
   /* So many columns at least, of so many elements each and so many in all. Of 64, 1024 and 65536 columns 2^26 elements
      1333, 1407 and 655 -> 242, 236 and 226 us; where the limits lie is not measured. */
-  static constexpr int down_columns = 32, down_length = 256, down_elements = 1 << 20;
+  static constexpr int down_columns = 16, down_length = 128, down_elements = 1 << 20;
   /* Threads of a block, and blocks of a multiprocessor: not measured. */
   static constexpr int down_threads = 256, down_blocks = 4;
   /* Lanes of the scan whose elements a thread reads together: not measured. */

@@ -33,7 +33,7 @@
 #define GR_RING 4
 #define GR_COPY_PIECE ((size_t)4 << 20)
 #define GR_COPY_LEAST ((size_t)256 << 10)
-#define GR_COPY_PIECES 8
+#define GR_COPY_PIECES 4
 #define GR_COPY_SHARE ((size_t)256 << 10)
 
 /* ---- launches ---- */
