@@ -49,7 +49,8 @@ constexpr int gr_cols_sum_warps = 4;
 /* gr_reduce_cols_unordered: warps of a block (with 8 instead var i16 of 16 columns 3351 -> 2845), and bytes that a lane
    has on their way, of all inputs: not measured. */
 constexpr int gr_strip_warps = 4;
-constexpr int gr_strip_batch_bytes_for(int size) { return size == 1 ? 64 : 128; }
+template <int size>
+constexpr int gr_strip_batch_bytes = size == 1 ? 64 : 128;
 /* gr_reduce_rows_staged: warps of a block, not measured, and words of 16 bytes that a warp stages at most: by 288
    instead variances are 5 to 10 % slower. */
 constexpr int gr_staged_warps = 4, gr_most_stage = 544;
