@@ -1,7 +1,8 @@
 /*
 ** Tuning of rmsnorm and softmax. The numbers choose grids, blocks and what waits where, never results. All are
 ** measured on one H200 (docs/findings/norm.md), f32 if not said, us of 2^26 elements, for which a copy takes 128; no
-** other chip has others yet.
+** other chip has others yet. Figures that say "H100" are of one H100, for which a copy takes 183 (bench/tuning.lua,
+** docs/adding.md): every other value was run beside the one in use.
 */
 #ifndef GR_CUDA_NORM_TUNING_H
 #define GR_CUDA_NORM_TUNING_H
@@ -9,42 +10,48 @@
 struct gr_norm_tuning {
   /* ---- rmsnorm, several rows to a warp: 2^20 x 64 282 -> 131.9, 2^18 x 256 169 -> 131.9 ---- */
 
-  /* Bytes of the longest such row: where the limit lies is not measured. */
+  /* Bytes of the longest such row: by 1024 131072 x 384 138 -> 162, 65536 x 768 within 1 % (H100). */
   static constexpr int rows_bytes = 2048;
-  /* Warps of a block, and words of a lane, of all its rows: not measured. */
+  /* Warps of a block, and words of a lane, of all its rows: by 4 warps 131072 x 384 138 -> 136; by 4 words 137 -> 147;
+     2^20 x 64 within 1 % by both (H100). */
   static constexpr int rows_warps = 8, rows_words = 8;
   /* Sets of rows that fold at once. So, and with the number of words known when compiled, rows of 64 140.5 -> 131.9. */
   static constexpr int rows_together = 2;
-  /* Warps of a multiprocessor before one has several sets: not measured. */
+  /* Warps of a multiprocessor before one has several sets: by 8 10000 x 64 5.28 -> 5.03, x 256 7.52 -> 7.67 (H100). */
   static constexpr int rows_resident = 16;
-  /* Blocks of a multiprocessor, so that nothing spills; others are not measured. known: how many words a row has is
-     known when compiled. */
+  /* Blocks of a multiprocessor, so that nothing spills; one or two fewer are within 1 % (H100). known: how many words a
+     row has is known when compiled. */
   template <bool known, int size>
   static constexpr int rows_blocks = known ? (size == 2 ? 3 : 5) : size == 2 ? 4 : 6;
-  /* Words or sets that a lane has at a time, in loops over more: not measured. */
+  /* Words or sets that a lane has at a time, in loops over more: by 1 f16 131072 x 768 145 -> 143, f32 x 384 within 1 %
+     (H100). */
   static constexpr int rows_unrolled = 2;
 
   /* ---- rmsnorm, a warp to a leaf ---- */
 
-  /* Leaves of a row in one block at most, and bytes: not measured of blocks that wait for no other. */
+  /* Leaves of a row in one block at most, and bytes. H100, blocks that wait for no other: by 8 leaves 4096 x 16384 184
+     -> 193, f16 x 32768 within 1 %; by 32 KB 183 -> 191, f16 1000 x 65536 100.4 -> 97.6. */
   static constexpr int pieces_warps = 16, pieces_bytes = 65536;
   /* Blocks that wait for others have such a part of that: pieces of 64 KB 168, of 32 KB 154, of 16 KB 180. */
   static constexpr int pieces_waiting_share = 2;
   /* Blocks of 16 warps on a multiprocessor: 134.6; with 42 registers, so that there are three, 145. */
   static constexpr int pieces_blocks = 2;
-  /* Pieces of a row, for whose sums there is room in shared memory: not measured. */
+  /* Pieces of a row, for whose sums there is room in shared memory: more than any chip has multiprocessors, each of
+     which has one at most. */
   static constexpr int most_pieces = 1024;
-  /* Words of a lane at a time: not measured. */
+  /* Words of a lane at a time: 1 or 2 within 1 % (H100, f32 and f16 16384 x 4096). */
   static constexpr int pieces_unrolled = 2;
 
   /* ---- rmsnorm, rows that begin anywhere in a word, of up to a leaf: 11489 x 2 1.6 us, 7777 x 25 3.4 ---- */
 
-  /* Warps of a block, warps of a multiprocessor before one has several passes of rows, and rows of a warp at most: not
-     measured. */
+  /* Warps of a block, warps of a multiprocessor before one has several passes of rows, and rows of a warp at most.
+     H100: by 2 warps 10^6 x 25 123 -> 119, 10^5 x 501 148 -> 149; by 16 warps 7777 x 25 3.59 -> 3.64; by 64 rows 11 x
+     10^6 x 3 150 -> 204, f16 20 x 10^6 x 3 272 -> 375. */
   static constexpr int loose_warps = 4, loose_resident = 32, loose_rows = 256;
-  /* Bytes of a row for which there is a thread: not measured. */
+  /* Bytes of a row for which there is a thread: by 4 10^6 x 25 119 -> 180, 7777 x 25 3.80 -> 4.13 (H100). */
   static constexpr int loose_thread_bytes = 8;
-  /* Words of a lane at a time, where they are copied and where short rows are added up and written: not measured. */
+  /* Words of a lane at a time, where they are copied and where short rows are added up and written: by 4 10^6 x 25 112
+     -> 120, 10^5 x 501 145 -> 149 (H100). */
   static constexpr int loose_unrolled = 2;
 
   /* ---- rmsnorm by a ring: 2^10 x 2^16 174 -> 137 ---- */
@@ -73,7 +80,9 @@ struct gr_norm_tuning {
 
   /* ---- rmsnorm in two launches; softmax of long rows ---- */
 
-  /* Threads and elements of a block that scales, and elements of a thread at a time: not measured. */
+  /* Threads and elements of a block that scales, and elements of a thread at a time. H100: by 128 threads softmax 4 x
+     2^23 207 -> 210, by 2048 elements 205 -> 204, rmsnorm of every other of 4096 x 4096 128 -> 129; by 2 at a time
+     within 1 %. */
   static constexpr int scale_threads = 256, scale_segment = 4096, scale_unrolled = 4;
 
   /* ---- softmax, rows of up to a row of lanes (softmax_few.cuh) ---- */
@@ -87,7 +96,8 @@ struct gr_norm_tuning {
 
   /* ---- softmax, longer rows that registers hold (softmax_rows.cuh) ---- */
 
-  /* Few rows, rows of f64 or of any stride: warps of a block, 32 lanes of a leaf each. Not measured. */
+  /* Few rows, rows of f64 or of any stride: warps of a block, 32 lanes of a leaf each. By 16 f64
+     1000 x 30000 288 -> 301, f32 20 x 20000 5.78 -> 5.64 (H100). */
   static constexpr int softmax_warps = 32;
   /* Many rows: elements of a thread; 16: 1024 x 65536 188 -> 256. */
   static constexpr int softmax_elements = 32;
@@ -95,32 +105,33 @@ struct gr_norm_tuning {
   static constexpr int softmax_wide_warps = 16;
   /* Warps of a multiprocessor from which on rows are many; 4: 400 x 1500 7 % more. */
   static constexpr int softmax_full_warps = 1;
-  /* Rows of lanes up to which a warp has a row whole, and rows of a block whose warps have one each: not measured. */
+  /* Rows of lanes up to which a warp has a row whole, and rows of a block whose warps have one each: by 2 rows of lanes
+     65536 x 300 56.0 -> 61.8, x 500 within 1 %; by 2 rows of a block within 1 % (H100). */
   static constexpr int softmax_few_rows = 4, softmax_warp_rows = 4;
   /* Threads of a multiprocessor, so that their elements stay in registers: of 32 elements no more than 1024 fit, and
-     768 take 3 % more of f16. Those of fewer elements: not measured. */
+     768 take 3 % more of f16. Those of fewer elements: 1024 or 1536 within 1 % (H100). */
   template <int bytes> static constexpr int softmax_threads = bytes > 64 ? 1024 : 1536;
   /* f64, whose exponentials want registers: elements of a thread from each row of lanes, so that a warp has a row of up
      to a leaf, not two: 20000 x 300 33.7 -> 27.8 us, 252560 x 123 310 -> 149 to 159. */
   static constexpr int softmax_f64_each = 2;
-  /* The same: threads of a multiprocessor, of rows of up to 4 and 8 rows of lanes. Not measured apart. */
+  /* The same: threads of a multiprocessor, of rows of up to 4 and 8 rows of lanes. By 768 and 512 within 1 % (H100). */
   static constexpr int softmax_f64_threads = 1024, softmax_f64_leaf_threads = 640;
   /* Warps of each of a row's blocks, where these are not too many: 1024 x 65536 16: 188, 8: 177; f16 1072 x 34140 16:
      135, 8: 97, 4: 89. */
   static constexpr int softmax_pieces_warps = 4;
-  /* A row that fits a block has only one where so many times the rows are more than the multiprocessors: not
-     measured. */
+  /* A row that fits a block has only one where so many times the rows are more than the multiprocessors: 1
+     or 2 within 1 % (H100). */
   static constexpr int softmax_row_share = 2;
 
   /* ---- softmax, rows that registers do not hold (softmax.cu) ---- */
 
   /* Warps of a block that sums leaves, which share a leaf where its lanes are more than theirs: in four launches f16 1
-     x 18426 60 -> 17 us. Other numbers are not measured. */
+     x 18426 60 -> 17 us; 4 or 8 within 1 % of 4 x 2^23 (H100). */
   static constexpr int softmax_leaves_warps = 8;
-  /* Warps of a block that folds them: not measured. */
+  /* Warps of a block that folds them: 8 or 16 within 1 % (H100, 4 x 2^23, 20 x 3000000). */
   static constexpr int softmax_fold_warps = 16;
-  /* Elements of a thread that scales, at a time, and blocks of a multiprocessor from which on each takes a segment: not
-     measured. */
+  /* Elements of a thread that scales, at a time, and blocks of a multiprocessor from which on each takes a segment.
+     H100, 4 x 2^23: by 2 elements 207 -> 212; by 4 blocks within 1 %. */
   static constexpr int softmax_scale_own = 4, softmax_scale_waves = 8;
 };
 

@@ -1,7 +1,9 @@
 /*
 ** Tuning numbers of the reductions. They choose grids, blocks and registers, never results. The figures beside them are
 ** of one H200 (docs/findings/reduce.md, rows.md, columns.md), us in graphs or, of rows and columns, in a stream, else
-** GB/s read and written; elsewhere the same numbers are safe: they only count warps and multiprocessors.
+** GB/s read and written; elsewhere the same numbers are safe: they only count warps and multiprocessors. Figures that
+** say "H100" are us of one H100 back to back (bench/tuning.lua, docs/adding.md): every other value was run beside the
+** one in use. "Felt less than 1 %": so it was by the shapes that the table in bench/tuning/ names.
 */
 #ifndef GR_CUDA_REDUCE_TUNING_H
 #define GR_CUDA_REDUCE_TUNING_H
@@ -11,62 +13,81 @@
 
 /* ---- what a plan and its kernel both go by, so that it stands here once ---- */
 
-/* gr_reduce_leaves: warps of a block at most, for which its shared memory has room: more are not measured. */
+/* gr_reduce_leaves: warps of a block at most, for which its shared memory has room: 8 or 16 within 1 %
+   (H100, var f16 2048 x 65536); more are not measured. */
 constexpr int gr_leaves_warps = 16;
-/* gr_reduce_rows_by_element: what a warp stages of its rows, in bytes, and warps of a block at most: not measured. */
+/* gr_reduce_rows_by_element: what a warp stages of its rows, in bytes: by 2048 instead sum f32 rows of 33 17.7 ->
+   23.7 us, max of 101 54.0 -> 66.4 (H100); and warps of a block at most: by 2 17.9 -> 18.8 and 54.1 -> 56.4. */
 constexpr int gr_by_element_bytes = 4096, gr_by_element_warps = 4;
 /* The same: elements of a row that one thread has at most (of 16-bit types twice as many), and of one that threads of a
-   warp share, 8 lanes each: not measured. */
+   warp share, 8 lanes each. H100: by 32 instead of 64 f32 rows of 50 24.5 -> 28.5 us; by 64 instead of 128 argmax f32
+   rows of 101 61.8 -> 94.6, var f64 rows of 61 84.9 -> 83.8. */
 constexpr int gr_by_element_tiny = 64, gr_by_element_shared = 128;
-/* The same: elements of a second input that a thread holds in registers: not measured. */
+/* The same: elements of a second input that a thread holds in registers: by 32 f32 rows of 13 by a vector
+   13.5 -> 13.7 us (H100). */
 constexpr int gr_by_element_held = 16;
-/* gr_reduce_rows_by_vector: warps of a block, and blocks that find room on a multiprocessor: not measured. */
+/* gr_reduce_rows_by_vector: warps of a block, and blocks that find room on a multiprocessor: by 2 warps, or 4 blocks,
+   within 1 % (H100, 1024 x 65536, 10000 x 2001). */
 constexpr int gr_by_vector_warps = 4, gr_by_vector_blocks = 6;
 /* gr_reduce_cols_few_rows: bytes of all rows that a thread has in registers at most (4 rows of 2^24 f32 2238 ->
-   4036..4120; other limits are not measured), and warps of a block, not measured. */
+   4036..4120; by 64 bytes var f32 of 24 rows 37.5 -> 69.8 us, H100), and warps of a block: by 4 var f32 5 x 1502209
+   18.5 -> 20.3 us, sum f32 of 4 rows within 1 %. */
 constexpr int gr_few_bytes = 128, gr_few_warps = 8;
-/* The same: bytes of a thread's word, of few rows, and of more: not measured. */
+/* The same: bytes of a thread's word, of few rows, and of more. H100: by 4 instead of 8 max u8 of 8 rows 39.1 -> 85.4
+   us; by 8 instead of 16 sum f32 of 4 rows 134 -> 158, var f16 of 5 18.1 -> 21.9. By 16 instead of 8 var f64 of 12 rows
+   36.5 -> 51.2; by 8 instead of 4 var f32 of 24 rows 37.9 -> 70.0. */
 template <int size>
 constexpr int gr_few_wide = size == 1 ? 8 : 16;
 template <int size>
 constexpr int gr_few_narrow = size == 8 ? 8 : 4;
-/* gr_reduce_cols_flat: warps of a block at most, and so columns, leaves of a node at most, and words of a thread in
-   flight: not measured. */
+/* gr_reduce_cols_flat: warps of a block at most, and so columns: by 8 f32 of 6929148 rows var of 5 63.8 -> 59.4 us, sum
+   of 7 70.0 -> 63.7, but more than 8 columns would be elsewhere; leaves of a node at most: 16 or 32 within 1 %; words
+   of a thread in flight: by 4 var of 5 columns 64.3 -> 69.3, sum of 13 123 -> 118 (H100; sums had two blocks then).
+   Blocks of a multiprocessor are one: by two sum f32 of 13 columns 117 -> 124, f64 67.1 -> 73.8, f16 60.7 -> 63.9, var
+   f32 of 5 64.1 -> 66.0. */
 constexpr int gr_flat_warps = 16, gr_flat_leaves = 32, gr_flat_words = 8;
 /* gr_reduce_cols_by_lane: warps of a block at most, lanes of the tree that a thread has together, levels of its stack,
-   and groups' elements that it holds by the inputs: var f32 48 x 909414 held 79 us, in turn by eight warps 215; f16
-   82 x 1167340 204 and 776. Other numbers are not measured. */
+   and groups' elements that it holds by the inputs: var f32 48 x 909414 held 79 us, in turn by eight warps 215; f16 82
+   x 1167340 204 and 776. H100: by 8 warps var f32 447 x 40518 30.7 -> 45.8, bf16 25165 x 725 44.1 -> 71.1; by 2 levels
+   var f32 48 x 909414 80.7 -> 129, dot f32 within 1 %; by 4 lanes together var f32 447 x 40518 31.0 -> 46.2, f16 82 x
+   1167340 208 -> 307 (of 8 bytes it must be 4: by 2 results differ); by 4 elements var f32 447 x 40518 30.9 -> 41.9,
+   f16 629 x 137138 209 -> 244; of two inputs by 2 dot f32 100 x 1000001 308 -> 328, bf16 3000 x 30001 150 -> 164. */
 constexpr int gr_by_lane_warps = 16, gr_by_lane_levels = 3;
 template <int size>
 constexpr int gr_by_lane_together = size == 8 ? 4 : 8;
 template <int inputs>
 constexpr int gr_by_lane_slots = inputs == 2 ? 4 : 8;
-/* The same: warps of a block that need not share a leaf, and rows of a column for which there is a warp where none are
-   held: not measured. */
+/* The same: warps of a block that need not share a leaf: by 2 var f32 48 x 909414 79.6 -> 81.3, f16 40 x 1167340 104 ->
+   102 (H100); and rows of a column for which there is a warp where none are held: by 512 var bf16 25165 x 725 44.3 ->
+   44.7. */
 constexpr int gr_by_lane_alone = 4, gr_by_lane_rows = 64;
 /* gr_reduce_cols_sum: warps of a block, which is a power of two; by 8 1 % less, by 16 1 to 7 %. */
 constexpr int gr_cols_sum_warps = 4;
 /* gr_reduce_cols_unordered: warps of a block (with 8 instead var i16 of 16 columns 3351 -> 2845), and bytes that a lane
-   has on their way, of all inputs: not measured. */
+   has on their way, of all inputs: of bytes by 128 instead of 64 sum u8 65536 x 1024 25.9 -> 32.7 us; of others by 64
+   instead of 128 max f32 20000 x 1001 30.2 -> 31.0 (H100). */
 constexpr int gr_strip_warps = 4;
 template <int size>
 constexpr int gr_strip_batch_bytes = size == 1 ? 64 : 128;
-/* gr_reduce_rows_staged: warps of a block, not measured, and words of 16 bytes that a warp stages at most: by 288
-   instead variances are 5 to 10 % slower. */
+/* gr_reduce_rows_staged: warps of a block: 2 or 4 within 1 % (H100, rows of 64 and 256 f32); and words of 16 bytes that
+   a warp stages at most: by 288 instead variances are 5 to 10 % slower. */
 constexpr int gr_staged_warps = 4, gr_most_stage = 544;
-/* gr_reduce_cols_variance_ring: warps that read, not measured; slots of a ring, bytes of a slot, of a warp: var f32 of
-   1024 columns by 6 slots of four rows 2610, by 12 of two 2226, by 24 of one 1773, while threads copied for themselves
-   and asked more of each row; rows of states: not measured. */
+/* gr_reduce_cols_variance_ring: warps that read, by which a leaf's rows are laid out: by 8 results differ; slots of a
+   ring, bytes of a slot, of a warp: var f32 of 1024 columns by 6 slots of four rows 2610, by 12 of two 2226, by 24 of
+   one 1773, while threads copied for themselves and asked more of each row; rows of states: 8 or 16 within 1 % (H100).
+   */
 constexpr int gr_variance_warps = 16, gr_variance_slots = 6, gr_variance_slot_bytes = 2048, gr_variance_states = 16;
-/* Of columns: nodes that the last block can fold; with more, gr_reduce_leaves does them. Not measured. */
+/* Of columns: nodes that the last block can fold; with more, gr_reduce_leaves does them: so many has a
+   column of more than 2^26 rows. */
 constexpr int64_t gr_most_column_nodes = 1 << 18;
 
 /* ---- what a plan goes by alone, a struct a kernel, where chips may differ ---- */
 
 typedef struct gr_reduce_tuning {
   struct {
-    /* Up to so many leaves one block does all: 2^14 f32 2.57 us, by blocks of 8 and 4 warps 3.54 and 3.43. Where the
-       limit lies is not measured. */
+    /* Up to so many leaves one block does all: 2^14 f32 2.57 us, by blocks of 8 and 4 warps 3.54 and 3.43. H100, as
+       results for later, by up to 8 leaves: 2^14 4.48 -> 4.40, max of 2^13 4.24 -> 4.32, which is what runs differ by.
+       */
     int one_block_leaves;
     /* Warps of a block whose leaves the host folds: a number of 2^14 7.46 us; by 1, 2, 8, 16 warps 7.50, 7.44, 7.51,
        7.59. */
@@ -78,7 +99,8 @@ typedef struct gr_reduce_tuning {
     int blocks;
     /* Leaves that a warp takes in turn at most; 8: 10^8 96.3 -> 95.7 us, others 1 % more; 4: 1 to 10 % more. */
     int most_passes;
-    /* Warps of a block that does whole vectors, or more if one takes more: not measured. */
+    /* Warps of a block that does whole vectors, or more if one takes more: 4 or 8 within 1 % (H100, sum f32 16384 x
+       4096, max f32 4096 x 2000). */
     int vector_warps;
     /* Warps in flight a multiprocessor before a row gets one warp only; 24: 0 to 4 % more, f16 4096 x 65536 117.2 ->
        121.9 us. Turing has room for half the threads; what another number brings there is not measured. */
@@ -88,55 +110,63 @@ typedef struct gr_reduce_tuning {
     int variance_warps;
   } leaves;
   struct {
-    /* Blocks of a multiprocessor, one wave, as the kernel's registers let as many reside: not measured. */
+    /* Blocks of a multiprocessor, one wave, as the kernel's registers let as many reside. */
     int blocks;
     /* Rows that a warp takes, one after the other, of a leaf of the vector: a lane keeps the result of each, so no
-       more. Fewer are not measured. */
+       more. By 16 f32 262144 x 1024 378 -> 383 us (H100). */
     int most_rows;
     /* Bytes of a row that begins anywhere in a word; a shorter one is staged with the vector beside it. f32 608 x 691
-       takes 1.34 us so; where the limit lies is not measured. */
+       takes 1.34 us so; H100: by 320 rows of 404 bytes 96.5 -> 102, of 1020 within 1 %. */
     int least_bytes;
   } rows_by_vector;
   struct {
-    /* Warps of a multiprocessor before a warp takes more rows than one pass: not measured. */
+    /* Warps of a multiprocessor before a warp takes more rows than one pass: 8 or 16 within 1 % (H100, f32 65536 x 64,
+       16384 x 256). */
     int warps;
   } rows_staged;
   struct {
-    /* Warps of a multiprocessor before a warp takes several rows: not measured. */
+    /* Warps of a multiprocessor before a warp takes several rows: by 8 sum f32 30000 x 33 5.26 -> 5.08 us, max f32
+       20000 x 101 9.20 -> 9.11 (H100). */
     int warps;
-    /* Warps of a block, which has one of up to few_rows rows: not measured. */
+    /* Warps of a block, which has one of up to few_rows rows: 0 or 3 within 1 % (H100, 3 x 33, 6 x 301). */
     int block_warps, few_rows;
   } rows_by_element;
   struct {
-    /* Warps of a multiprocessor from which blocks get smaller, to so many warps, so that several find room. */
+    /* Warps of a multiprocessor from which blocks get smaller, to so many warps, so that several find room: by 16 and
+       64, and to 2 and 4, within 1 % (H100, prod f32 65536 x 1024, 3000 x 1001). */
     int warps, least_warps;
   } cols_by_lane;
   struct {
     /* Warps of a multiprocessor before strips get longer, one wave: u8 sums 72 us, with 20 73..77, with 48 82. */
     int warps;
-    /* Percent of lanes in use from which no longer word rows are tried: not measured. */
+    /* Percent of lanes in use from which no longer word rows are tried: by 70 of 17 columns sum u8 8.77 -> 8.83 us, max
+       f32 24.9 -> 24.5 (H100). */
     int good_share;
-    /* Below it word rows need not be aligned: then one lane in 32 only passes on what it reads. Not measured. */
+    /* Below it word rows need not be aligned: then one lane in 32 only passes on what it reads. 40 or
+       60: within 1 % (H100, sum u8 of 17 columns, max f32 of 40). */
     int least_share;
   } cols_unordered;
   struct {
     /* Warps of a multiprocessor: with 4 KB in flight each f64 3959 -> 4401, 3885 -> 4180. */
     int warps;
-    /* Warps of a multiprocessor before strips narrow and warps share a leaf: not measured apart. */
+    /* Warps of a multiprocessor before strips narrow and warps share a leaf: by 8 sum f32 1000 x 1000 4.67 -> 4.81
+       us, f16 4096 x 16384 within 1 % (H100). */
     int least_warps;
     /* Words of a strip, as a logarithm, which gets so narrow before blocks share a leaf, to 128 bytes: f16 1000 x 1000
        6.6 -> 3.8 us, f64 100000 x 64 17.4 -> 13.0; to 256 bytes 5.2 and 17. */
     int narrowest;
-    /* Bytes of states of leaves in turn: not measured. */
+    /* Bytes of states of leaves in turn: 8 or 16 KB within 1 % (H100, f32 65536 x 1024, 1000000 x 64). */
     int state_bytes;
     /* Percent of lanes in use where rows begin anywhere in a word; else cols_by_lane does them. f32 2^16 x 1023, where
-       it is more, 3560; where the limit lies is not measured. */
+       it is more, 3560; H100: by 40 of 1023 columns within 1 %, 1000000 x 37 62.1 -> 63.4 us. */
     int least_share;
   } cols_sum;
   struct {
-    /* Bytes of a matrix for each multiprocessor; below, cols_by_lane has started sooner: not measured. */
+    /* Bytes of a matrix for each multiprocessor; below, cols_by_lane has started sooner: by 64 KB var f32 4096 x
+       768 6.98 -> 12.8 us, 8192 x 768 within 1 % (H100). */
     int64_t least_bytes;
-    /* Percent of multiprocessors that larger nodes may leave idle more than the best ones would: not measured. */
+    /* Percent of multiprocessors that larger nodes may leave idle more than the best ones would: 0 or 3 within 1 %
+       (H100, var f32 65536 x 1024, f64 100000 x 96). */
     int idle;
   } cols_variance_ring;
 } gr_reduce_tuning;
@@ -179,54 +209,59 @@ struct gr_reduce_shares {
      4.8 us, 2^23 9.0 -> 8.0, 2^24 16.4 -> 15.9. A launch that waits loses by it: 7.3 -> 8.0. */
   static constexpr int overlapping = 2;
   /* The same: blocks that are more than such a share of the places, and fewer than so many times them, are a wave and a
-     bit: then warps rather take fewer leaves in turn. 512 blocks in 396 places: dots of 2^26 125 -> 133 us. The limits
-     are not measured. */
+     bit: then warps rather take fewer leaves in turn. 512 blocks in 396 places: dots of 2^26 125 -> 133 us. H100: from
+     9/8 on, or up to three waves, within 1 % (dot of 2^26, sums of 3 and 5 x 10^7). */
   static constexpr gr_share bit = {5, 4};
   static constexpr int bit_waves = 2;
   /* The same: parts of a row are alike if together they have room for no more than such a share of its leaves. Rows are
-     cut so: var f16 2048 x 65536 1576 -> 2559; the share is not measured. */
+     cut so: var f16 2048 x 65536 1576 -> 2559. H100, by 9/8: sum f32 300 x 100000 40.6 -> 43.2 us, var f16 within 1 %.
+     */
   static constexpr gr_share alike = {5, 4};
   /* The same: block 0 polls no more nodes than so many for each of its threads. By polling 2^16 to 2^20 take 0.45 us
      less; the number is what its code has. Of formulas one, as two are more to compile (gr_end_number has one). */
   static constexpr int polled_nodes = 2, polled_of_formulas = 1;
   /* The same: a launch that waits lets the next one begin early where warps take no more leaves in turn than this, or
-     blocks fill such a share of the places. Where places stay free it would take them: f16 2^26 34 -> 37 us. The limits
-     are not measured. */
+     blocks fill such a share of the places. Where places stay free it would take them: f16 2^26 34 -> 37 us. H100: one
+     leaf in turn, or half of the places, within 1 % (sums of 10^7 and 2^24 f32, 2^26 f16). */
   static constexpr int early_passes = 2;
   static constexpr gr_share early = {9, 10};
   /* The same: blocks of a multiprocessor up to which those that wait ask L2 for their data: 2^20 3.9 -> 3.6 us; where
-     all places are taken, of 2^22, 6.8 -> 7.9. Where the limit lies is not measured. */
+     all places are taken, of 2^22, 6.8 -> 7.9. 1 or 2: within 1 % (H100, numbers of 2^20 and 2^21). */
   static constexpr int ahead_blocks = 2;
 
-  /* gr_reduce_rows_by_element: bytes of a row of one thread at most, and rows of those that the stage must have room
-     for: not measured. */
+  /* gr_reduce_rows_by_element: bytes of a row of one thread at most: by 128 sum f32 rows of 50 24.1 -> 28.2 us, max f64
+     of 31 30.3 -> 29.9 (H100); and rows of those that the stage must have room for: rows without gaps always have, as
+     16 of 256 bytes are what is staged. */
   static constexpr int tiny_bytes = 256, tiny_rows = 16;
   /* gr_reduce_rows_staged: words of a row for which there is a thread. By one var f32 rows of 16 2691 -> 1490. */
   static constexpr int staged_words = 4;
   /* The same: elements of a row that begins anywhere in a word, up to which rows_by_element takes it: u8 rows of 3 425
-     us so, by words 851. Where the limit lies is not measured. */
+     us so, by words 851. H100: u8 rows of 50 by element 28.3 us, by words 23.7. Rows of 33 to 64 elements of 16 bits
+     are not measured. */
   static constexpr int staged_odd = 32;
 
-  /* gr_reduce_cols_variance_ring: bytes of a matrix row at least, and how much more than what is there whole leaves may
-     be: not measured. */
+  /* gr_reduce_cols_variance_ring: bytes of a matrix row at least, of those that gr_reduce_cols_flat leaves: not
+     measured; and how much more than what is there whole leaves may be: var f32 1700 x 60000 (two leaves of 1024) 281
+     us by the ring, 242 by lane (H100). */
   static constexpr int ring_row = 32;
   static constexpr gr_share ring_leaves = {9, 8};
   /* gr_reduce_cols_flat: bytes of an aligned matrix row below which it takes variances of floats. By the ring f32
      1000000 x 8 21.9 us, so 19.1; f64 1000000 x 4 22.5 and 19.1. */
   static constexpr int flat_row = 64;
-  /* gr_reduce_cols_unordered: one in so many of the batches of a leaf is enough for a warp where strips are many: not
-     measured. */
+  /* gr_reduce_cols_unordered: one in so many of the batches of a leaf is enough for a warp where strips are many: 2 or
+     4 within 1 % (H100, var i16 and u8 65536 x 1024). */
   static constexpr int strip_batches = 4;
-  /* The same: bytes of a column for each field of a node's state, and batches of a warp for each node at least: not
-     measured. Nodes of 4096 rows instead of 1024: u8 1024 columns 1907 -> 2488, before there were strips. */
+  /* The same: bytes of a column for each field of a node's state, and batches of a warp for each node at least: 128 or
+     256, 2 or 4 within 1 % (H100, sum u8 65536 x 1024, max f32 4194304 x 16). Nodes of 4096 rows instead of 1024: u8
+     1024 columns 1907 -> 2488, before there were strips. */
   static constexpr int strip_node_bytes = 256, strip_node_batches = 4;
-  /* gr_reduce_cols_sum: units in turn, as a logarithm, of columns of one leaf and of more, at most: not measured; and
-     only where rounds of blocks get no longer than such a share: f64 300 x 140000 112 -> 82 us. The share itself is not
-     measured. */
+  /* gr_reduce_cols_sum: units in turn, as a logarithm, of columns of one leaf and of more, at most: 1 or 2, 4 or 8
+     within 1 % (H100, f32 64 x 1048576, 65536 x 1024, 4194304 x 16); and only where rounds of blocks get no longer than
+     such a share: f64 300 x 140000 112 -> 82 us; 5/4 or 10/9 within 1 % (H100). */
   static constexpr int sum_units_of_leaf = 2, sum_units = 8;
   static constexpr gr_share sum_rounds = {10, 9};
   /* The same: turns of a warp, as a logarithm, beyond the levels of its stack in registers, from which on warps share a
-     leaf: not measured. */
+     leaf: by 2 f32 65536 x 1024 91.6 -> 93.9 us, 1000000 x 64 within 1 % (H100). */
   static constexpr int sum_turns = 3;
 };
 
@@ -273,7 +308,8 @@ constexpr bool gr_staged_is_slow(const gr_reducer_traits &r) { return r.lanes &&
 constexpr int gr_staged_words_for(const gr_reducer_traits &r, int most) { return gr_staged_is_slow(r) ? most : 288; }
 /*
 ** The same: blocks. Of f32 2^18 x 256 by a vector 5, of 544 words, 65.6 us; with 288 words 5, 6, 7 blocks 69.7, 71.8,
-** 79.4. Variances of f16 rows of 1024 by 6 and 7 blocks 192.7 and 195 us, by 5 181. Others: not measured.
+** 79.4. Variances of f16 rows of 1024 by 6 and 7 blocks 192.7 and 195 us, by 5 181. H100: sums and extremes of f32 by 6
+** or 8, variances of f32 and f64 by 5 or 6 within 1 %; sums of f16 rows of 64 and 512 by 4 49.4 -> 49.9, 91.3 -> 92.3.
 */
 constexpr int gr_staged_blocks_for(const gr_reducer_traits &r, int arch) {
   if (!gr_staged_is_slow(r)) return r.lanes && r.size == 2 ? 6 : 8;
@@ -281,22 +317,26 @@ constexpr int gr_staged_blocks_for(const gr_reducer_traits &r, int arch) {
   return r.inputs == 1 ? 6 : arch >= 1000 ? 4 : 5;
 }
 /* The same, variances: a thread keeps the elements of up to 2^k words in registers, 512 bytes a row: f32 rows of 16
-   2924 -> 4023, f16 2072 -> 3756. Others: not measured. */
+   2924 -> 4023, f16 2072 -> 3756. H100: by k = 1 rows of 16 f32 102 -> 107 us, of 64 f16 99.6 -> 148. */
 constexpr int gr_staged_kept_log2 = 2;
 /* The same: words of a lane at a time, where they are copied and rows of half a word folded, where a thread folds its
-   own, and where f16 is summed: var f16 rows of 512, 1024, 4096 187.7, 162.0, 161.0 -> 185.8, 160.0, 158.9 us. The
-   others are not measured. */
+   own, and where f16 is summed: var f16 rows of 512, 1024, 4096 187.7, 162.0, 161.0 -> 185.8, 160.0, 158.9 us. H100: by
+   2 copied and folded sum f32 rows of 2 8.07 -> 7.92, of 64 within 1 %; by one of its own rows of 64 and 256 within 1
+   %. */
 constexpr int gr_staged_unrolled = 4, gr_staged_folded = 2, gr_staged_summed = 4;
 
 /*
 ** Blocks of gr_reduce_rows_by_element. Without lanes 12 lose a third; by 6 rows of 16 are best (u8 2884, i16 3633) and
-** of 1024 worst (2517, 2856), by 9 the other way round (2517, 3512; 3058, 3741); 7 lies between and is not measured,
-** nor are the others.
+** of 1024 worst (2517, 2856), by 9 the other way round (2517, 3512; 3058, 3741); H100: by 6 instead of 7 max f32 rows
+** of 101 53.2 -> 55.5 us, sum u8 of 50 28.2 -> 28.4. Two inputs by 3 or 4 within 1 % (rows of 33); variances by 4
+** instead of 6 f32 rows of 101 111 -> 147, of 13 13.4 -> 16.7; f16 sums by 6 instead of 8 rows of 101 36.8 -> 41.3, of
+** 33 13.8 -> 15.0; others by 7 instead of 9 sum f32 rows of 33 17.6 -> 18.1, of 301 151 -> 191.
 */
 constexpr int gr_by_element_blocks_for(const gr_reducer_traits &r, bool is_f16) {
   return r.inputs > 1 ? 4 : r.variance ? 6 : !r.lanes ? 7 : r.red == GR_RED_SUM && is_f16 ? 8 : 9;
 }
-/* The same: elements, or four bytes of them, and words of a thread at a time: not measured. */
+/* The same: elements, or four bytes of them, and words of a thread at a time. H100: by 2 elements sum u8 rows of 50
+   28.2 -> 30.1 us, max f32 of 101 within 1 %; by 1 word sums of f32 rows of 101 and 301 within 1 %. */
 constexpr int gr_by_element_unrolled = 4, gr_by_element_words = 2;
 
 /* Elements of a lane that gr_reduce_cols_by_lane has in a flight, of which two are on their way. Both passes of
@@ -306,7 +346,8 @@ constexpr int gr_by_lane_deep_for(const gr_reducer_traits &r) {
   return r.size == 2 && r.fields == 1 && !of_variance ? 2 : 1;
 }
 
-/* Blocks of gr_reduce_cols_few_rows: not measured. */
+/* Blocks of gr_reduce_cols_few_rows: by 3 instead of 4 var f32 of 5 rows 17.4 -> 19.0 us, sum f32 of 4 within 1 %; by 2
+   instead of 3 var f16 of 5 rows 14.7 -> 19.1 (H100). */
 constexpr int gr_few_blocks_for(const gr_reducer_traits &r, int arch) {
   return (r.inputs == 2 && r.size == 8) || (r.variance && r.size <= 2) || (r.position && r.size == 1) ? 3 : 4;
 }
@@ -322,7 +363,8 @@ constexpr int gr_cols_sum_levels_for(int size) { return size == 2 ? 0 : 2; }
 /*
 ** Warps of gr_reduce_cols_unordered: 128 registers where lanes hold much or there are two inputs, else 96. bytes: what
 ** a lane holds of its word. Byte dots would spill with 20 (before Hopper with 16). By 20 instead of 16 var i16 of 4, 64
-** columns 2718, 3943 where 16 warps have 2584, 3671, but of u8 1703 for 2029, and 108 bytes spill; 24: slower.
+** columns 2718, 3943 where 16 warps have 2584, 3671, but of u8 1703 for 2029, and 108 bytes spill; 24: slower. H100: by
+** 20 var i16 65536 x 1024 47.2 -> 48.0 us, u8 24.5 -> 25.9.
 */
 constexpr int gr_strip_resident_for(const gr_reducer_traits &r, int bytes, int arch) {
   if (arch < 900 && r.red == GR_RED_DOT && r.size == 1) return 12;
