@@ -57,6 +57,26 @@ describe("compiled formulas", function()
     if compiles() then assert.are.equal("MINMAX", gr.compiled()[1].what) end
   end)
 
+  it("make a future's number as they are, by one launch", function()
+    local a, b = gr.randn(70001, "f32", { seed = 8 }), gr.randn(70001, "f32", { seed = 9 })
+    local e, d = gr.lazy(a) - b, (gr.lazy(a) - b) * 2
+    for _, case in ipairs { { "sum", e }, { "var", d }, { "argmax", e }, { "minmax", d }, { "dot", e, d },
+      { "cosine", e, a }, { "count", e }, { "any", d }, { "norm", d } } do
+      local name, x, y = case[1], case[2], case[3]
+      local expected = { gr[name](x, y) }
+      local started
+      local counted = S.counted(function() started = gr.async(gr[name], x, y) end)
+      assert.are.same(expected, { started:get() }, name)
+      if compiles() then assert.are.equal(1, counted.launches, name) end
+    end
+    local into = a:copy()
+    local early = gr.async(gr.sum, gr.lazy(into) + b) -- what is written later is not what it reads
+    local expected = (a + b):sum()
+    into:fill(1)
+    into:release()
+    assert.are.equal(expected, early:get())
+  end)
+
   it("are those of operators, too, whatever identities they have", function()
     local op = gr.operator { state = { "m", "p" }, map = { m = "abs(x)", p = "i" }, identity = { m = 7, p = 0 },
       merge = { m = "max(m1, m2)", p = "where(m1 >= m2, p1, p2)" } }

@@ -176,6 +176,21 @@ static int push_ranks(lua_State *L, gr_context *c, gr_call *q) {
   return gr_l_push_ranks(L, c, q->comm, &r, is_partial(q) || q->exact ? &p : NULL, q->options, q->single, kept);
 }
 
+/* Into the future that gathers, or one of its own. What cannot be started as an expression has to be stored first. */
+static int push_later(lua_State *L, gr_context *c, gr_call *q) {
+  gr_future *f = q->gather ? q->gather : gr_l_push_later(L, c);
+  const gr_wanted w = {q->op, q->of, q->with, q->ddof};
+  int added = 0;
+  if (is_expression(q)) GR_TRY_WITH(L, c, 1, w.a.e, w.b.e, gr_future_add_formula(f, &w, &added));
+  if (!added) {
+    gr_l_make_operands(L, q);
+    if (!q->gather) gr_future_take_works(f);
+    GR_TRY(L, c, 1, gr_future_add(f, q->op, q->a, q->b, q->ddof));
+  }
+  if (!q->gather) gr_l_start_later(L, c, f);
+  return !q->gather;
+}
+
 static int finish(lua_State *L, gr_call *q) {
   gr_context *c = gr_l_context(L);
   check_dtype(L, q, 1);
@@ -186,20 +201,20 @@ static int finish(lua_State *L, gr_call *q) {
   }
   if (!q->shape.segments) check_empty(L, q);
   if (q->later) gr_l_later_begins(c);
-  if (q->kernel.info || ((q->gather || q->later) && !is_partial(q))) gr_l_make_operands(L, q);
+  const int later = q->gather || q->later;
+  const int array = q->shape.rows || q->shape.segments || q->has_at;
+  if (q->kernel.info || (later && (array || q->exact || q->single) && !is_partial(q))) gr_l_make_operands(L, q);
   if (q->kernel.info && (q->kernel.info->rule != GR_BLOCK_OWN || q->kernel.timed || q->shape.rows))
     return gr_l_push_taught(L, &q->kernel, q->op, q->shape, q->a, q->b, q->options);
   if (q->kernel.info) q->op = gr_ladder_own(q->kernel.info->rung, q->op); /* one number, by the usual way */
-  if (q->shape.rows || q->shape.segments || q->has_at || q->exact || is_partial(q) ||
-      (q->single && (q->gather || q->later))) {
+  if (array || q->exact || is_partial(q) || (q->single && later)) {
     int n = q->has_at                            ? put_at(L, c, q)
             : q->shape.rows || q->shape.segments ? push_each(L, c, q)
                                                  : push_number(L, c, q);
     drop_elements(L, q);
     return q->later && !q->gather ? gr_l_later_values(L, c, n, q->a->storage->queue, gr_ops[q->op].name) : n;
   }
-  if (q->gather) return gr_l_gather(L, c, q->gather, q->op, q->a, q->b, q->ddof);
-  if (q->later) return gr_l_later(L, c, q->op, q->a, q->b, q->ddof);
+  if (later) return push_later(L, c, q);
   const int n = push_number(L, c, q);
   drop_elements(L, q);
   return n;

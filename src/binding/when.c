@@ -81,12 +81,6 @@ static void keep_values(lua_State *L, gr_context *c, int at, int n, gr_queue *q,
   if (status != GR_OK) gr_future_fail(&f->core, status);
 }
 
-int gr_l_gather(lua_State *L, gr_context *c, gr_future *f, gr_op op, const gr_array *a, const gr_array *b,
-                double ddof) {
-  GR_TRY(L, c, 1, gr_future_add(f, op, a, b, ddof));
-  return 0;
-}
-
 void gr_l_before_output(lua_State *L, gr_context *c, gr_future *f) {
   if (f) start(L, c, f);
 }
@@ -95,14 +89,15 @@ void gr_l_later_begins(gr_context *c) {
   if (!c->later) gr_later_forget(c);
 }
 
-int gr_l_later(lua_State *L, gr_context *c, gr_op op, const gr_array *a, const gr_array *b, double ddof) {
+gr_future *gr_l_push_later(lua_State *L, gr_context *c) {
   future *f = push_future(L, c, 1);
   f->core.later = 1;
-  gr_future_take_works(&f->core);
-  GR_TRY(L, c, 1, gr_future_add(&f->core, op, a, b, ddof));
-  gr_future_filled(&f->core);
-  start(L, c, &f->core);
-  return 1;
+  return &f->core;
+}
+
+void gr_l_start_later(lua_State *L, gr_context *c, gr_future *f) {
+  gr_future_filled(f);
+  start(L, c, f);
 }
 
 int gr_l_later_values(lua_State *L, gr_context *c, int n, gr_queue *q, const char *name) {

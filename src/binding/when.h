@@ -16,8 +16,6 @@ static inline gr_future *gr_l_gathering(lua_State *L, gr_context *c) {
   return f && gr_l_number(L) == GR_GATHERS ? f : NULL;
 }
 
-/* Take the reduction in, give no values. */
-int gr_l_gather(lua_State *L, gr_context *, gr_future *, gr_op, const gr_array *a, const gr_array *b, double ddof);
 
 /* Something is about to be written: what was gathered goes first. future: NULL if nothing is. */
 void gr_l_before_output(lua_State *L, gr_context *, gr_future *);
@@ -25,8 +23,12 @@ void gr_l_before_output(lua_State *L, gr_context *, gr_future *);
 /* A call that is to give a future: what an earlier one has left, which failed before it had one, is nobody's. */
 void gr_l_later_begins(gr_context *);
 
-/* {async = true}: push a future of the reduction, or of the n values on top, which the work queued on q makes. */
-int gr_l_later(lua_State *L, gr_context *, gr_op, const gr_array *a, const gr_array *b, double ddof);
+/*
+** {async = true}: push a future, to which its reduction is then added, and start it; or push one of the n values on
+** top, which the work queued on q makes.
+*/
+gr_future *gr_l_push_later(lua_State *L, gr_context *);
+void gr_l_start_later(lua_State *L, gr_context *, gr_future *);
 int gr_l_later_values(lua_State *L, gr_context *, int n, gr_queue *q, const char *name);
 
 /* Push the table of the results that a future at i has had from the start; 0 and nothing if there is none. */

@@ -137,6 +137,9 @@ static gr_status fill(gr_context *c, items *s, gr_future *f) {
   gr_status status = GR_OK;
   for (int k = 0; k < s->count && status == GR_OK; k++) {
     gr_wanted *w = &s->of[k];
+    int added = 0;
+    if (s->count == 1 && (w->a.e || w->b.e)) status = gr_future_add_formula(f, w, &added);
+    if (status != GR_OK || added) return status;
     /* What is stored once is stored for all items that read it. */
     if (w->b.a == w->a.a) w->b.e = NULL;
     for (int j = k + 1; j < s->count; j++) {

@@ -180,6 +180,11 @@ struct gr_backend {
   ** whether a job of an operation is one that it takes, as far as the job tells; NULL: all are.
   */
   gr_status (*formula)(gr_queue *, const gr_formula_job *);
+  /*
+  ** As start, for one consumer of such a job, whose words are the ticket's. GR_NOT_FUSED: nothing was done. NULL: the
+  ** elements are stored, and start takes these.
+  */
+  gr_status (*start_formula)(gr_queue *, const gr_formula_job *, gr_ticket *);
   unsigned feeds;
   int (*fits)(gr_queue *, gr_feeding, const void *operation);
 

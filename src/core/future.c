@@ -139,6 +139,19 @@ gr_status gr_future_add(gr_future *f, gr_op op, const gr_array *a, const gr_arra
   return GR_OK;
 }
 
+/* Nothing is held: what the device has been given reads inputs that are written or freed after it alone. */
+gr_status gr_future_add_formula(gr_future *f, const gr_wanted *w, int *added) {
+  gr_part *p = &f->parts[f->count];
+  memset(p, 0, sizeof *p);
+  const gr_status status = gr_formula_start(f->context, w, &p->job, &p->ticket);
+  *added = status == GR_OK;
+  if (status != GR_OK) return status == GR_NOT_FUSED ? GR_OK : status;
+  p->queue = w->a.a->storage->queue;
+  p->started = 1;
+  f->count++;
+  return GR_OK;
+}
+
 static int similar(const gr_part *a, const gr_part *b) {
   const gr_reduce_job *x = &a->job, *y = &b->job;
   return a->queue == b->queue && gr_reducer_of(x->op, x->dtype) == gr_reducer_of(y->op, y->dtype) &&

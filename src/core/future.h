@@ -13,8 +13,8 @@
 #ifndef GR_FUTURE_H
 #define GR_FUTURE_H
 
+#include "src/core/formula/run.h"
 #include "src/core/later.h"
-#include "src/core/ops.h"
 
 typedef struct gr_part {
   gr_queue *queue; /* NULL: not a reduction, but values that the owner of the future keeps */
@@ -51,6 +51,8 @@ typedef struct gr_future {
 void gr_future_open(gr_future *, gr_context *, gr_part *parts);
 /* Adds a part, which is not started yet. */
 gr_status gr_future_add(gr_future *, gr_op, const gr_array *a, const gr_array *b, double ddof);
+/* The same of an expression, where the device takes it as it is, at once: *added says whether it does. */
+gr_status gr_future_add_formula(gr_future *, const gr_wanted *, int *added);
 /* All parts have been added. A write to an array of one may have failed to wait for it: then the future fails here. */
 void gr_future_filled(gr_future *);
 /* Start the parts that are not; similar ones together. */

@@ -156,7 +156,7 @@ void gr_cuda_clear_mailbox(gr_cuda_pending *, int halves);
 gr_status gr_cuda_add_reduce(gr_cuda_queue *, const gr_reduce_job *const *, int count, gr_cuda_pending *,
                              const gr_cuda_formula *);
 /* Launches one by itself, which may begin while earlier launches end; a graph as a whole does not. */
-gr_status gr_cuda_start_reduce(gr_cuda_queue *, const gr_reduce_job *, gr_cuda_pending *);
+gr_status gr_cuda_start_reduce(gr_cuda_queue *, const gr_reduce_job *, gr_cuda_pending *, const gr_cuda_formula *);
 /* gr_cuda_await for one result of a slot; gr_cuda_take reads it, once it is there. */
 gr_status gr_cuda_await_reduce(gr_cuda_queue *, const gr_cuda_pending *, int lane, int64_t limit, const char *what,
                                int *there);
@@ -193,6 +193,7 @@ gr_status gr_cuda_feed(gr_cuda_queue *, const gr_formula_job *);
 int gr_cuda_fits(gr_queue *, gr_feeding, const void *operation);
 
 gr_status gr_cuda_do_formula(gr_queue *, const gr_formula_job *);
+gr_status gr_cuda_start_formula(gr_queue *, const gr_formula_job *, gr_ticket *);
 const char *gr_cuda_uncompiled(gr_backend *);
 gr_status gr_cuda_do_operator(gr_queue *, const gr_operator_job *, uint64_t *states); /* operator.c */
 void gr_cuda_compiled(gr_backend *, void (*see)(const gr_compiled_formula *, void *), void *);

@@ -60,6 +60,7 @@ static cudaError_t describe(gr_cuda_device *d, int device) {
   b->reduce = gr_cuda_do_reduce;
   b->states = gr_cuda_do_states;
   b->formula = gr_cuda_do_formula;
+  b->start_formula = gr_cuda_start_formula;
   b->feeds = 1u << GR_FEEDS_COLUMNS | 1u << GR_FEEDS_HISTOGRAM | 1u << GR_FEEDS_SCAN;
   b->fits = gr_cuda_fits;
   b->operate = gr_cuda_do_operator;

@@ -41,10 +41,11 @@ gr_status gr_cuda_add_reduce(gr_cuda_queue *q, const gr_reduce_job *const *jobs,
 }
 
 /* A ticket of its own says what is new in the slot: how much will come is not known before the launch. */
-gr_status gr_cuda_start_reduce(gr_cuda_queue *q, const gr_reduce_job *job, gr_cuda_pending *slot) {
+gr_status gr_cuda_start_reduce(gr_cuda_queue *q, const gr_reduce_job *job, gr_cuda_pending *slot,
+                               const gr_cuda_formula *formula) {
   gr_cuda_run run;
   slot->ticket++;
-  prepare_mailbox(q, &job, 1, slot, NULL, &run);
+  prepare_mailbox(q, &job, 1, slot, formula, &run);
   return gr_cuda_launched(q, gr_cuda_reduce(job, &run), gr_op_name(job->op));
 }
 

@@ -100,7 +100,7 @@ gr_status gr_cuda_start(gr_queue *base, const gr_reduce_job *const *jobs, int co
   if (was < 0) return GR_DEVICE;
   gr_status status = gr_cuda_take_slot(q, &p);
   if (status == GR_OK) {
-    status = alone ? gr_cuda_start_reduce(q, jobs[0], p) : gr_cuda_add_reduce(q, jobs, count, p, NULL);
+    status = alone ? gr_cuda_start_reduce(q, jobs[0], p, NULL) : gr_cuda_add_reduce(q, jobs, count, p, NULL);
     for (int k = 0; k < count; k++) {
       tickets[k]->slot = p;
       tickets[k]->lane = k;

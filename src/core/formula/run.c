@@ -196,6 +196,30 @@ static gr_status reduce_merged(gr_context *c, gr_wanted *w, int count, gr_value 
   return status;
 }
 
+gr_status gr_formula_start(gr_context *c, const gr_wanted *w, gr_reduce_job *mine, gr_ticket *t) {
+  gr_queue *q = queue_of(&w->a);
+  gr_consumer one;
+  gr_expression *e = NULL;
+  gr_vec v[GR_FORMULA_INPUTS];
+  gr_formula_job job;
+  if (!gr_formula_together(w, 1) || !q->backend->start_formula) return GR_NOT_FUSED;
+  if (gr_may_overflow(w->op, w->a.a->dtype) || length_of(&w->a) == 0) return GR_NOT_FUSED;
+  gr_status status = merge_all(c, w, 1, &one, &e);
+  if (status == GR_OK) status = formula_job(c, e, q, v, &job);
+  if (status == GR_OK) {
+    *mine = one.job = reduce_job(w->op, w->a.a, w->ddof, e->n);
+    job.consumers = &one;
+    job.consumer_count = 1;
+    job.words = t->words;
+    status = q->backend->start_formula(q, &job, t);
+    if (status != GR_OK) q->backend->forget(q, t);
+    if (status != GR_NOT_FUSED) status = gr_fail_from(c, q, status, gr_ops[w->op].name, 0);
+  }
+  if (status == GR_OK) tell(c, w->op, (gr_shape){.axis = 2}, w);
+  drop(e);
+  return status;
+}
+
 /* An operand's elements, which all of them take from there that have the same array. */
 static gr_status store_for_all(gr_context *c, gr_wanted *w, int count, gr_reduced r) {
   const gr_status status = gr_reduced_eval(c, &r);

@@ -66,6 +66,11 @@ typedef struct gr_wanted {
 int gr_formula_together(const gr_wanted *, int count); /* whether that is so, and the device can */
 gr_status gr_formula_reduce_together(gr_context *, gr_wanted *, int count, gr_value *results);
 /*
+** One of them into a ticket, as the backend's start (backend.h), where it takes an expression as it is: *job then says
+** what comes. GR_NOT_FUSED: it does not, and nothing was done.
+*/
+gr_status gr_formula_start(gr_context *, const gr_wanted *, gr_reduce_job *job, gr_ticket *);
+/*
 ** As gr_formula_reduce_each, each vector's result being that of as many elements as `present` is not 0 in (a sum's 0,
 ** if there are none): GR_NOT_FUSED, and nothing is done, where the backend cannot count them in the same pass; counts:
 ** whether it may. Of rows alone; a backend that feeds operations has other ways.
