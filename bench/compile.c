@@ -46,6 +46,17 @@ static int quotient(void) {
 }
 static int square(void) { return step(GR_MAP_add, step(GR_MAP_square, input(0), -1), number()); }
 
+/* (a - row(b))^2, whose columns are whole words, or not */
+static int spread(int wide) {
+  const int a = input(0), b = input(1);
+  code.nodes[b].spread = GR_ROW;
+  code.matrix = 1;
+  code.wide = (uint8_t)wide;
+  return step(GR_MAP_square, step(GR_MAP_sub, a, b), -1);
+}
+static int wide(void) { return spread(1); }
+static int narrow(void) { return spread(0); }
+
 static const struct asked {
   const char *name;
   int (*formula)(void);
@@ -53,6 +64,8 @@ static const struct asked {
 } all[] = {
     {"sum_square", square, GR_RED_SUM, 0, 1, 0},
     {"sum_root", root, GR_RED_SUM, 0, 1, 0},
+    {"sum_wide", wide, GR_RED_SUM, 0, 1, 0},
+    {"sum_narrow", narrow, GR_RED_SUM, 0, 1, 0},
     {"max_quotient", quotient, GR_RED_MINMAX, 0, 1, 0},
     {"all_root", root, GR_JIT_BOTH, 0, 1, 0},
     {"present_sum", square, GR_RED_SUM, 0, 1, 1},

@@ -16,7 +16,6 @@ static inline gr_future *gr_l_gathering(lua_State *L, gr_context *c) {
   return f && gr_l_number(L) == GR_GATHERS ? f : NULL;
 }
 
-
 /* Something is about to be written: what was gathered goes first. future: NULL if nothing is. */
 void gr_l_before_output(lua_State *L, gr_context *, gr_future *);
 

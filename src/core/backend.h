@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 #include "kernels/operator.h"
+#include "kernels/products.h"
 #include "kernels/numerics/digest.h"
 #include "kernels/numerics/exact.h"
 #include "kernels/jobs.h"
@@ -89,6 +90,8 @@ struct gr_backend {
   char description[96]; /* the device's own name */
   int separate;         /* has memory of its own; else device pointers are host pointers */
   uint8_t identity[16]; /* no other device has it, in any process; all zeros: others cannot work with this one */
+  int products_most;    /* columns of which it makes products at once; 0: none */
+  int scans_long;       /* a scan's vectors, if there are several, may be longer than GR_SCAN_MOST */
   int even;             /* its histograms compute even edges themselves for every dtype (else for all but i64) */
 
   /* Memory of the device, 256-byte aligned and padded to whole 256 bytes. NULL when refused. Thread-safe. */
@@ -171,6 +174,7 @@ struct gr_backend {
   gr_status (*compact)(gr_queue *, const gr_compact_job *);
   gr_status (*lookup)(gr_queue *, const gr_lookup_job *);
   gr_status (*put)(gr_queue *, const gr_put_job *);
+  gr_status (*products)(gr_queue *, const gr_products_job *); /* of up to products_most columns */
 
   /*
   ** A formula in one pass over its inputs; it waits if results go to the host (job->words). NULL, or GR_NOT_FUSED: the

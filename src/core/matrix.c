@@ -116,22 +116,45 @@ static gr_status correlate(spread *s) {
   return status;
 }
 
+/* By products of all columns at once, where the device has these; nothing waits. */
+static int has_products(const spread *s) {
+  return s->columns <= s->a->storage->queue->backend->products_most && gr_array_dense(s->out);
+}
+static gr_status multiply_all(spread *s) {
+  gr_queue *q = s->a->storage->queue;
+  const gr_side side = gr_kernel_side(s->a->storage);
+  gr_products_job job = {.dtype = s->a->dtype, .columns = (int32_t)s->columns, .rows = s->rows};
+  gr_vec means, out;
+  gr_status status = gr_array_read(s->a, side, &job.a);
+  if (status == GR_OK) status = gr_array_read(&s->numbers, side, &means);
+  if (status == GR_OK) status = gr_array_write(s->out, side, 1, &out);
+  if (status != GR_OK) return status;
+  job.means = means.data;
+  job.out = (double *)(uintptr_t)out.data;
+  return gr_fail_from(s->c, q, q->backend->products(q, &job), "cov", 0);
+}
+
+static gr_status multiply_each(spread *s) {
+  gr_status status = gr_array_make_beside(s->c, s->a, &s->centred, GR_F64, s->a->n);
+  for (int64_t k = 0; k < s->columns && status == GR_OK; k++) {
+    if (k && k % 64 == 0 && (status = gr_context_look(s->c)) != GR_OK) break;
+    status = centre(s, k);
+  }
+  for (int64_t k = 0; k < s->columns && status == GR_OK; k++) {
+    if (k && k % 64 == 0 && (status = gr_context_look(s->c)) != GR_OK) break;
+    status = multiply(s, k);
+  }
+  return status;
+}
+
 gr_status gr_covariance(gr_context *c, const gr_array *a, int64_t rows, double ddof, int correlation, gr_array *out) {
   spread s = {.c = c, .a = a, .rows = rows, .columns = a->n / rows, .out = out};
   if (gr_array_released(a)) return GR_RELEASED;
-  gr_status status = gr_array_make_beside(c, a, &s.centred, GR_F64, a->n);
-  if (status == GR_OK) status = gr_array_make_beside(c, a, &s.numbers, GR_F64, s.columns);
+  gr_status status = gr_array_make_beside(c, a, &s.numbers, GR_F64, s.columns);
   if (status == GR_OK)
     status = gr_reduce_each(c, GR_OP_mean, (gr_shape){.rows = rows, .axis = 1}, a, NULL, 0, &s.numbers, NULL);
   gr_stop_begin(&c->stop);
-  for (int64_t k = 0; k < s.columns && status == GR_OK; k++) {
-    if (k && k % 64 == 0 && (status = gr_context_look(c)) != GR_OK) break;
-    status = centre(&s, k);
-  }
-  for (int64_t k = 0; k < s.columns && status == GR_OK; k++) {
-    if (k && k % 64 == 0 && (status = gr_context_look(c)) != GR_OK) break;
-    status = multiply(&s, k);
-  }
+  if (status == GR_OK) status = has_products(&s) ? multiply_all(&s) : multiply_each(&s);
   if (status == GR_OK) status = change(c, GR_MAP_div, out, NULL, (double)rows - ddof);
   if (status == GR_OK && correlation) status = correlate(&s);
   gr_array_release(&s.centred);

@@ -411,7 +411,7 @@ gr_status gr_scan_each(gr_context *c, gr_op op, gr_shape s, const gr_array *a, g
   gr_scan_job job = {.op = op, .dtype = a->dtype, .out_dtype = out->dtype, .exclusive = exclusive, .reverse = reverse};
   job.n = a->n ? gr_shape_length(s, a->n) : 0;
   job.count = gr_shape_results(s, a->n);
-  if (job.n > GR_SCAN_MOST) return scan_one_by_one(c, op, s, a, out, exclusive, reverse);
+  if (job.n > GR_SCAN_MOST && !q->backend->scans_long) return scan_one_by_one(c, op, s, a, out, exclusive, reverse);
   gr_later_open(c, q);
   gr_status status = map_job(a, out, &job.a, &job.out);
   cut(&job.a, s, a->n);

@@ -1,19 +1,21 @@
 /*
-** Scans of many columns side by side: a warp has 32 columns and goes down a tile's row of each, a lane of the scan
-** after the other, so that it reads and writes 32 neighbours at a time. That is three launches: what each tile's row
-** adds up to, what lies before it, and the results, for which elements are read once more.
+** Scans of columns that lie side by side, in one launch that reads elements once. A block has a tile's row, 256
+** elements, of 32 columns, in shared memory until what lies before them is known: a lane of the warp is a column, and a
+** warp goes down some lanes of the scan. Of fewer columns than 32 a block has several rows, which are read and written
+** as they lie in memory.
+**
+** What a row adds up to is published, and by whoever has the last row of a tile, of a group of tiles and of a
+** superblock, what these do: each before its block waits for anything of the next level, so that no level is a chain of
+** blocks that wait for each other. Blocks wait for blocks before them alone, which the hardware starts first.
 */
 #ifndef GR_CUDA_SCAN_DOWN_CUH
 #define GR_CUDA_SCAN_DOWN_CUH
 
-#include "kernels/cuda/scan/scan.cuh"
+#include "kernels/cuda/scan/rows.cuh"
 
-template <class S> struct gr_scan_strips {
-  gr_scan q;
-  typename S::Value *above; /* by column, then row: its total; then what lies before it in the tile */
-  typename S::Value *base;  /* by column, then tile: what lies before that */
-  int64_t rows;             /* of a column */
-};
+/* Of the scan's 32 lanes of a row, those that a thread has; warps of a block. */
+template <class S> constexpr int gr_scan_down_lanes = sizeof(typename S::In) == 8 ? 2 : 4;
+template <class S> constexpr int gr_scan_down_warps = 32 / gr_scan_down_lanes<S>;
 
 /* Scans over 32 lanes whose totals come one by one: the last lower halves of 1, 2, 4, 8 and 16 lanes. */
 template <class S> struct gr_scan_chain {
@@ -32,176 +34,276 @@ template <class S> struct gr_scan_chain {
     }
     return total;
   }
+  /* The same of a value within that lane, which is not its total. */
+  __device__ __forceinline__ typename S::Value within(typename S::Value v, int lane) const {
+#pragma unroll
+    for (int s = 0; s < 5; s++)
+      if (lane >> s & 1) v = S::join(lower[s], v);
+    return v;
+  }
 };
 
-/* Which columns and which row of them a warp has; false: none. */
-template <class S>
-static __device__ __forceinline__ bool gr_scan_down_place(const gr_scan_strips<S> &d, int64_t *column, int64_t *row) {
-  const int64_t strips = (d.q.count + 31) / 32;
-  const int64_t unit = (blockIdx.x * (int64_t)Tuning::down_threads + threadIdx.x) / 32;
-  *column = unit % strips * 32 + (threadIdx.x & 31);
-  *row = unit / strips;
-  return *column < d.q.count && *row < d.rows;
+template <class S> struct gr_scan_down_shared {
+  using Value = typename S::Value;
+  Value total[gr_scan_down_warps<S>][32], own[32]; /* of a warp's elements, of the row */
+  Value row[GR_SCAN_ROWS - 1][32], tile[31][32];   /* published by those before; of groups it is tile's place, too */
+  Value above[32], base[32], last[32]; /* what lies before the row in its tile, and before that; all of the tile */
+};
+
+/* Which column a lane has, and which row of it. */
+struct gr_scan_down_place {
+  int row, column, part; /* part: which of the block's rows */
+  bool there;
+};
+template <bool few>
+static __device__ __forceinline__ gr_scan_down_place gr_scan_down_place_of(const gr_scan &q, int lane) {
+  gr_scan_down_place at;
+  const int count = (int)q.count;
+  if constexpr (few) {
+    at.part = lane / count;
+    at.column = lane - at.part * count;
+    at.row = (int)blockIdx.x * q.lanes + at.part;
+    at.there = at.part < q.lanes;
+  } else {
+    const unsigned strips = (unsigned)(count + 31) / 32;
+    at.part = 0;
+    at.row = (int)(blockIdx.x / strips);
+    at.column = (int)(blockIdx.x % strips) * 32 + lane;
+    at.there = at.column < count;
+  }
+  at.there = at.there && at.row < (int)GR_SCAN_DOWN_ROWS(q.n);
+  return at;
 }
 
-/* Goes down a row: body(lane of the scan, its values, how many are there). */
-template <class S, class Body>
-static __device__ __forceinline__ void gr_scan_down_each(const gr_scan &q, int64_t column, int64_t row,
-                                                         const Body &body) {
-  using In = typename S::In;
-  constexpr int lanes = Tuning::down_lanes<(int)sizeof(In)>; /* that are read together */
-  const int here = (int)min(q.n - row * GR_SCAN_DOWN_ROW, (int64_t)GR_SCAN_DOWN_ROW);
-  const char *p = q.a + column * q.a_step + row * GR_SCAN_DOWN_ROW * q.a_stride;
+/* Where elements of one of a block's rows begin here, which lie as in memory: so that no two lanes meet in a bank. */
+static __device__ __forceinline__ int gr_scan_down_slot(const gr_scan &q, int part) {
+  return part * (GR_SCAN_DOWN_ROW + 1) * (int)q.count;
+}
+/* Every element of a block's rows once: body(place in shared memory, address). p: where the first row's are. */
+template <class Body>
+static __device__ __forceinline__ void gr_scan_down_each_of(const gr_scan &q, const char *p, int64_t stride, int size,
+                                                            const Body &body) {
 #pragma unroll 1
-  for (int lane = 0; lane * 8 < here; lane += lanes) {
-    In x[lanes][8];
-    const int left = here - lane * 8;
-    if (left >= lanes * 8) {
+  for (int part = 0; part < q.lanes; part++) {
+    const int64_t first = ((int64_t)blockIdx.x * q.lanes + part) * GR_SCAN_DOWN_ROW;
+    const int here = (int)min(q.n - first, (int64_t)GR_SCAN_DOWN_ROW) * (int)q.count;
+    if (here <= 0) return;
+    /* backwards: from the last one on */
+    const char *from = p + (stride < 0 ? first + here / (int)q.count - 1 : first) * stride;
+    const int slot = gr_scan_down_slot(q, part);
+#pragma unroll 4
+    for (int i = (int)threadIdx.x; i < here; i += (int)blockDim.x) body(slot + i, from + i * size);
+  }
+}
+/* Where element k of a lane's row is here, of `here` that there are; of others anywhere. */
+static __device__ __forceinline__ int gr_scan_down_at(const gr_scan &q, const gr_scan_down_place &at, int k, int here,
+                                                      bool back) {
+  return gr_scan_down_slot(q, at.part) + (back ? max(here - 1 - k, 0) : k) * (int)q.count + at.column;
+}
+
+/* Bytes of a block's elements; from where on its results lie, which take their places if they are as long. */
+template <class S> static __host__ __device__ __forceinline__ int gr_scan_down_bytes(const gr_scan &q, int size) {
+  if (q.count >= 32) return size == (int)sizeof(typename S::In) ? GR_SCAN_DOWN_ROW * 32 * size : 0;
+  return (q.lanes * (GR_SCAN_DOWN_ROW + 1) * (int)q.count * size + 15) & ~15;
+}
+template <class S> static __host__ __device__ __forceinline__ int gr_scan_down_results(const gr_scan &q) {
+  const int in = (int)sizeof(typename S::In);
+  return in == (int)sizeof(typename S::Out) ? 0 : gr_scan_down_bytes<S>(q, in);
+}
+
+/* What was published by so many before: each warp from `first` on waits for some of it, a few at a time. */
+template <class S, int of, int first>
+static __device__ __forceinline__ void gr_scan_down_wait(const gr_scan &q, const gr_halves *from, int wanted,
+                                                         typename S::Value (*to)[32], int warp, int lane) {
+  constexpr int warps = gr_scan_down_warps<S> - first, each = Tuning::down_together;
+#pragma unroll 1
+  for (int j = warp - first; j < of; j += each * warps) {
+    typename S::Value v[each];
+    const gr_halves *at[each];
+    bool want[each];
 #pragma unroll
-      for (int k = 0; k < lanes * 8; k++) x[k / 8][k % 8] = *(const In *)(p + k * q.a_stride);
-    } else {
-#pragma unroll
-      for (int k = 0; k < lanes * 8; k++) {
-        x[k / 8][k % 8] = In();
-        if (k < left) x[k / 8][k % 8] = *(const In *)(p + k * q.a_stride);
-      }
+    for (int k = 0; k < each; k++) {
+      at[k] = from + (j + k * warps) * (int)q.count;
+      want[k] = j + k * warps < wanted;
     }
-    p += lanes * 8 * q.a_stride;
+    gr_await(at, want, q.tag, S::identity(), v);
+#pragma unroll
+    for (int k = 0; k < each; k++)
+      if (j + k * warps < wanted) to[j + k * warps][lane] = v[k];
+  }
+}
+
+/* What that comes to: the scan of those before. Its own total makes it that of all, in *whole. */
+template <class S, int of>
+static __device__ __forceinline__ typename S::Value gr_scan_down_sum(const typename S::Value (*from)[32], int before,
+                                                                     typename S::Value own, int lane,
+                                                                     typename S::Value *whole) {
+  gr_scan_chain<S> chain;
+  typename S::Value v = S::identity();
+#pragma unroll 1
+  for (int j = 0; __any_sync(~0u, j < before); j++)
+    if (j < before) v = chain.next(from[j][lane], j);
+  if (before == of) *whole = chain.next(own, of);
+  return v;
+}
+
+template <class S> constexpr int gr_scan_down_threads = gr_scan_down_warps<S> * 32;
+template <class S, bool few>
+static __global__ void __launch_bounds__(gr_scan_down_threads<S>, Tuning::down_threads / gr_scan_down_threads<S>)
+    gr_scan_down(const __grid_constant__ gr_scan q) {
+  using Value = typename S::Value;
+  using In = typename S::In;
+  using Out = typename S::Out;
+  constexpr int lanes = gr_scan_down_lanes<S>, warps = gr_scan_down_warps<S>;
+  extern __shared__ __align__(16) char stage[];
+  __shared__ gr_scan_down_shared<S> s;
+  const int lane = threadIdx.x & 31, warp = gr_scan_warp();
+  const gr_scan_down_place at = gr_scan_down_place_of<few>(q, lane);
+  const int rows = (int)GR_SCAN_DOWN_ROWS(q.n), tiles = rows / GR_SCAN_ROWS + 1, groups = tiles / 32 + 1;
+  const int tile = at.row / GR_SCAN_ROWS, group = tile / 32;
+  const int in_tile = at.there ? at.row % GR_SCAN_ROWS : 0, in_group = at.there ? tile % 32 : 0;
+  const int in_super = at.there ? group % 32 : 0;
+  const int here = at.there ? (int)min(q.n - (int64_t)at.row * GR_SCAN_DOWN_ROW, (int64_t)GR_SCAN_DOWN_ROW) : 0;
+  const int first = warp * lanes * 8, left = here - first;
+  /* of all rows of a column, then of tiles, groups and superblocks */
+  const auto published = [&](int k) { return q.tile + (int64_t)k * (int)q.count + at.column; };
+  const In *const in = (const In *)stage;
+  Out *const results = (Out *)(stage + gr_scan_down_results<S>(q));
+  const auto place = [&](int k, bool back) {
+    return few ? gr_scan_down_at(q, at, first + k, here, back) : (first + k) * 32 + lane;
+  };
+  gr_await_earlier();
+  gr_let_next_start();
+  if constexpr (few) {
+    gr_scan_down_each_of(q, q.a, q.a_stride, sizeof(In), [&](int slot, const char *p) {
+      gr_copy_async<sizeof(In)>(stage + slot * sizeof(In), p);
+    });
+    gr_copies_wait();
+    __syncthreads();
+  } else {
+    const char *p = q.a + at.column * q.a_step + ((int64_t)at.row * GR_SCAN_DOWN_ROW + first) * q.a_stride;
+#pragma unroll
+    for (int k = 0; k < lanes * 8; k++)
+      if (k < left) gr_copy_async<sizeof(In)>(stage + place(k, false) * sizeof(In), p + k * q.a_stride);
+    gr_copies_wait();
+  }
+  /* Elements that are not there are anything: nothing follows them. */
+  const auto take = [&](int m, Value(&v)[8]) {
+    In x[8];
+#pragma unroll
+    for (int k = 0; k < 8; k++) x[k] = in[at.there ? place(m * 8 + k, q.a_stride < 0) : 0];
+    S::values(x, v, q.flip);
+  };
+  /* what lies before each of this thread's lanes in the row */
+  Value before[lanes];
+  {
+    gr_scan_chain<S> chain;
+    Value own[lanes], last = S::identity();
 #pragma unroll
     for (int m = 0; m < lanes; m++) {
-      typename S::Value v[8];
-      S::values(x[m], v, q.flip);
-      if (left > m * 8) body(lane + m, v, left - m * 8);
+      Value v[8];
+      take(m, v);
+      own[m] = gr_scan_total<S>(v);
+    }
+    gr_scan_own<S>(own);
+    s.total[warp][lane] = own[lanes - 1];
+    __syncthreads();
+#pragma unroll 1
+    for (int w = 0; w < warp; w++) last = chain.next(s.total[w][lane], w);
+    before[0] = last;
+#pragma unroll
+    for (int m = 1; m < lanes; m++) before[m] = chain.within(own[m - 1], warp);
+    if (warp == warps - 1) {
+      const Value total = chain.within(own[lanes - 1], warp);
+      s.own[lane] = total;
+      if (at.there) gr_publish(published(at.row), total, q.tag);
     }
   }
-}
-
-template <class S>
-static __global__ void __launch_bounds__(Tuning::down_threads, Tuning::down_blocks)
-    gr_scan_down_totals(const __grid_constant__ gr_scan_strips<S> d) {
-  using Value = typename S::Value;
-  int64_t column, row;
-  gr_scan_chain<S> chain;
-  Value total = S::identity();
-  if (!gr_scan_down_place(d, &column, &row)) return;
-  gr_scan_down_each<S>(d.q, column, row, [&](int lane, Value(&v)[8], int) {
-    total = chain.next(gr_scan_total<S>(v), lane);
-  });
-  d.above[column * d.rows + row] = total; /* of a row that is not whole nobody asks */
-}
-
-/*
-** What lies before rows in their tile, and before tiles. A column has `lanes` lanes, one for each tile: part of a warp,
-** or a block, whose warps have groups of 32 tiles.
-*/
-template <class S>
-static __global__ void __launch_bounds__(Tuning::down_threads)
-    gr_scan_down_before(const __grid_constant__ gr_scan_strips<S> d) {
-  using Value = typename S::Value;
-  constexpr int most = 32, warps = Tuning::down_threads / 32;
-  __shared__ Value in[most][32], group[most];
-  const int lane = (int)threadIdx.x & 31, warp = gr_scan_warp(), lanes = d.q.lanes, tiles = (int)d.q.tiles;
-  const bool several = tiles > 32; /* groups: a block has one column */
-  const int64_t column = several ? blockIdx.x : (blockIdx.x * (int64_t)Tuning::down_threads + threadIdx.x) / lanes;
-  const int groups = (tiles + 31) / 32;
-  Value *above = d.above + column * d.rows, *base = d.base + column * tiles;
-  for (int g = several ? warp : 0; g < groups; g += several ? warps : groups) {
-    const int tile = g * 32 + (lane & (lanes - 1));
-    const bool there = column < d.q.count && tile < tiles;
-    Value r[GR_SCAN_ROWS], t[1];
-#pragma unroll
-    for (int k = 0; k < GR_SCAN_ROWS; k++) {
-      const int64_t row = (int64_t)tile * GR_SCAN_ROWS + k;
-      r[k] = S::identity();
-      if (there && row < d.rows) r[k] = above[row];
-    }
-    gr_scan_own<S>(r);
-#pragma unroll
-    for (int k = 0; k < GR_SCAN_ROWS; k++) {
-      const int64_t row = (int64_t)tile * GR_SCAN_ROWS + k;
-      if (there && row < d.rows) above[row] = k ? r[k - 1] : S::identity();
-    }
-    t[0] = r[GR_SCAN_ROWS - 1];
-#pragma unroll 1
-    for (int h = 1; h < lanes; h *= 2) {
-      Value last = __shfl_sync(~0u, t[0], h - 1, 2 * h);
-      if (lane & h) t[0] = S::join(last, t[0]);
-    }
-    Value before = __shfl_up_sync(~0u, t[0], 1);
-    if ((lane & (lanes - 1)) == 0) before = S::identity();
-    if (!several) {
-      if (there) base[tile] = S::join(S::identity(), before);
-      return;
-    }
-    in[g][lane] = before;
-    if (lane == 31) group[g] = t[0];
+  gr_scan_down_wait<S, GR_SCAN_ROWS - 1, 0>(q, published(at.row - in_tile), in_tile, s.row, warp, lane);
+  __syncthreads();
+  if (warp == 0) {
+    Value whole = S::identity();
+    s.above[lane] = gr_scan_down_sum<S, GR_SCAN_ROWS - 1>(s.row, in_tile, s.own[lane], lane, &whole);
+    s.last[lane] = whole;
+    if (in_tile == GR_SCAN_ROWS - 1) gr_publish(published(rows + tile), whole, q.tag);
+  } else {
+    gr_scan_down_wait<S, 31, 1>(q, published(rows + tile - in_group), in_group, s.tile, warp, lane);
   }
   __syncthreads();
-  for (int g = warp; g < groups; g += warps) {
-    const int tile = g * 32 + lane;
-    Value x[1] = {lane < g ? group[lane] : S::identity()};
-    gr_scan_lanes<S, 32>(x, lane);
-    x[0] = __shfl_sync(~0u, gr_scan_before<S>(x[0], lane), g);
-    if (tile < tiles) base[tile] = S::join(x[0], in[g][lane]);
+  const bool ends = in_tile == GR_SCAN_ROWS - 1 && in_group == 31; /* a group */
+  const bool several = rows > GR_SCAN_ROWS * 32;                   /* groups */
+  Value base = S::identity(), of_all = S::identity();
+  if (warp == 1) {
+    base = gr_scan_down_sum<S, 31>(s.tile, in_group, s.last[lane], lane, &of_all);
+    if (ends) gr_publish(published(rows + tiles + group), of_all, q.tag);
   }
-}
-
-template <class S>
-static __global__ void __launch_bounds__(Tuning::down_threads, Tuning::down_blocks)
-    gr_scan_down_results(const __grid_constant__ gr_scan_strips<S> d) {
-  using Value = typename S::Value;
-  using Out = typename S::Out;
-  const gr_scan &q = d.q;
-  int64_t column, row;
-  gr_scan_chain<S> chain;
-  if (!gr_scan_down_place(d, &column, &row)) return;
-  const Value above = d.above[column * d.rows + row], base = d.base[column * q.tiles + row / GR_SCAN_ROWS];
-  char *out = q.out + column * q.out_step + row * GR_SCAN_DOWN_ROW * q.out_stride;
-  Value before = S::identity();
-  gr_scan_down_each<S>(q, column, row, [&](int lane, Value(&v)[8], int left) {
+  if (several) {
+    __syncthreads(); /* the place of tiles is that of groups now */
+    if (warp > 1)
+      gr_scan_down_wait<S, 31, 2>(q, published(rows + tiles + group - in_super), in_super, s.tile, warp, lane);
+    __syncthreads();
+  }
+  if (warp == 1) {
+    Value whole = S::identity(), supers = S::identity();
+    if (several) {
+      const Value in_these = gr_scan_down_sum<S, 31>(s.tile, in_super, of_all, lane, &whole);
+      /* first whoever ends a superblock, for which others of this warp may wait */
+      const bool closes = ends && in_super == 31;
+#pragma unroll 1
+      for (int turn = 0; turn < 2; turn++) {
+        const gr_halves *above[1] = {published(rows + tiles + groups + group / 32 - 1)};
+        bool wanted[1] = {at.there && group >= 32 && closes == (turn == 0)};
+        Value v[1];
+        gr_await(above, wanted, q.tag, S::identity(), v);
+        if (closes != (turn == 0)) continue;
+        supers = v[0];
+        if (closes) gr_publish(published(rows + tiles + groups + group / 32), S::join(v[0], whole), q.tag);
+      }
+      supers = S::join(supers, in_these);
+    }
+    s.base[lane] = S::join(supers, base);
+  }
+  __syncthreads();
+  const Value above = s.above[lane];
+  base = s.base[lane];
+  char *out = q.out + at.column * q.out_step + ((int64_t)at.row * GR_SCAN_DOWN_ROW + first) * q.out_stride;
+#pragma unroll
+  for (int m = 0; m < lanes; m++) {
+    Value v[8];
     Out y[8];
-    Value own = S::join(base, S::join(above, before));
+    const Value own = S::join(base, S::join(above, before[m]));
+    take(m, v);
     gr_scan_own<S>(v);
-    before = chain.next(v[7], lane);
 #pragma unroll 1
     for (int turn = 0; turn < q.exclusive; turn++) {
 #pragma unroll
       for (int k = 7; k > 0; k--) v[k] = v[k - 1];
       v[0] = S::identity();
       if constexpr (S::ordered)
-        if (row == 0 && lane == 0) v[0] += 0.0;
+        if (at.row == 0 && first + m == 0) v[0] += 0.0;
     }
 #pragma unroll
     for (int k = 0; k < 8; k++) v[k] = S::join(own, v[k]);
     S::results(v, y, q.flip);
 #pragma unroll
-    for (int k = 0; k < 8; k++)
-      if (k < left) __stcs((Out *)(out + k * q.out_stride), y[k]);
-    out += 8 * q.out_stride;
-  });
+    for (int k = 0; k < 8; k++) {
+      if (m * 8 + k >= left) continue;
+      if constexpr (few) results[place(m * 8 + k, q.out_stride < 0)] = y[k];
+      else __stcs((Out *)(out + (m * 8 + k) * q.out_stride), y[k]);
+    }
+  }
+  if constexpr (few) {
+    __syncthreads();
+    gr_scan_down_each_of(q, q.out, q.out_stride, sizeof(Out), [&](int slot, const char *to) {
+      __stcs((Out *)const_cast<char *>(to), results[slot]);
+    });
+  }
 }
 
-template <class S> static cudaError_t gr_scan_start_strips(const gr_scan &q, const gr_scan_place &at) {
-  using Value = typename S::Value;
-  gr_scan_strips<S> d;
-  d.q = q;
-  d.rows = GR_SCAN_DOWN_ROWS(q.n);
-  for (d.q.lanes = 1; d.q.lanes < 32 && d.q.lanes < (int)q.tiles;) d.q.lanes *= 2;
-  d.above = (Value *)q.tile;
-  d.base = d.above + q.count * d.rows;
-  void *args[] = {&d};
-  const int64_t units = (q.count + 31) / 32 * d.rows, warps = Tuning::down_threads / 32;
-  const unsigned all = (unsigned)((units - 1) / warps + 1);
-  const int64_t lookers = q.tiles > 32 ? q.count : (q.count * d.q.lanes - 1) / Tuning::down_threads + 1;
-  cudaError_t e = cudaLaunchKernel((const void *)gr_scan_down_totals<S>, all, Tuning::down_threads, args, 0, at.stream);
-  if (e == cudaSuccess)
-    e = cudaLaunchKernel((const void *)gr_scan_down_before<S>, (unsigned)lookers, Tuning::down_threads, args, 0,
-                         at.stream);
-  if (e == cudaSuccess)
-    e = cudaLaunchKernel((const void *)gr_scan_down_results<S>, all, Tuning::down_threads, args, 0, at.stream);
-  /* Words that others publish lie here next: none of them may seem to be there. */
-  const size_t bytes = (size_t)(q.count * (d.rows + q.tiles)) * sizeof(Value);
-  return e == cudaSuccess ? cudaMemsetAsync(q.tile, 0, bytes, at.stream) : e;
+/* Words that are published. */
+static int64_t gr_scan_down_words(int64_t n, int64_t count) {
+  const int64_t rows = GR_SCAN_DOWN_ROWS(n), tiles = rows / GR_SCAN_ROWS + 1;
+  return (rows + tiles + tiles / 32 + 1 + tiles / 1024 + 1) * count;
 }
 
 #endif

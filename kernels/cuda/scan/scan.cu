@@ -1,5 +1,5 @@
 /* Scans: what the kernels are told, and where they keep the totals they publish. */
-#include "kernels/cuda/scan/scan.cuh"
+#include "kernels/cuda/scan/down.cuh"
 
 static_assert(GR_SCANNED_COUNT == 4, "sums, products, and what goes by keys: min and max");
 static int has_keys(const gr_scan_job *job) { return job->op == GR_OP_min || job->op == GR_OP_max; }
@@ -28,13 +28,18 @@ static int64_t flip_of(const gr_scan_job *job) {
   }
 }
 
-/* Whether warps go down columns (scan/down.cuh). Not of narrow keys, which lie otherwise within a row. */
+/*
+** Whether warps go down columns (scan/down.cuh): not of narrow keys, which lie otherwise within a row; fewer than 32 of
+** a matrix whose rows follow each other without a gap.
+*/
 static int goes_down(const gr_scan_job *job) {
   const int size = gr_size_of(job->dtype), out_size = gr_size_of(job->out_dtype);
-  if (has_keys(job) && size < 4) return 0;
-  return job->count >= Tuning::down_columns && job->n >= Tuning::down_length &&
-         job->n * job->count >= Tuning::down_elements && job->a.step == size && job->out.step == out_size &&
-         job->a.stride > size && job->out.stride > out_size;
+  if ((has_keys(job) && size < 4) || job->a.step != size || job->out.step != out_size) return 0;
+  if (job->n < Tuning::down_length || job->n * job->count < Tuning::down_elements) return 0;
+  if (job->count < 32)
+    return job->n >= Tuning::down_few_length && job->a.stride == job->count * size &&
+           job->out.stride == job->count * out_size;
+  return job->count < INT32_MAX && job->a.stride > size && job->out.stride > out_size;
 }
 
 /* All but where the scratch memory is. */
@@ -60,7 +65,7 @@ static gr_scan arguments_of(const gr_scan_job *job) {
 static uint32_t groups_of(const gr_scan &q) { return q.tiles / 32 + 1; }
 static size_t scratch_of(const gr_scan &q) {
   uint32_t supers = q.tiles / 1024 + 2;
-  if (q.down) return GR_COUNTER_BYTES + (size_t)(q.count * (GR_SCAN_DOWN_ROWS(q.n) + q.tiles)) * sizeof(int64_t);
+  if (q.down) return GR_COUNTER_BYTES + (size_t)gr_scan_down_words(q.n, q.count) * sizeof(gr_halves);
   if (q.count > 1) return GR_COUNTER_BYTES + (size_t)(q.count * q.tiles) * sizeof(gr_halves);
   return GR_COUNTER_BYTES + ((size_t)q.tiles + groups_of(q) + supers) * sizeof(gr_halves);
 }
@@ -78,11 +83,31 @@ int gr_cuda_scan_skeleton(const gr_scan_job *job, const gr_cuda_chip *chip) {
   return what + (tiles_of(job) > Tuning::short_tiles ? GR_SCAN_LONG : 0);
 }
 
+/*
+** Several vectors of more tiles than a superblock has, one after the other: the words of each have a tag of its own,
+** since none of them may look like those of another.
+*/
+static int scan_apart(const gr_scan_job *job, const gr_cuda_run *run) {
+  static_assert(GR_SCAN_MOST == Tuning::short_tiles * (int64_t)GR_SCAN_TILE, "several vectors have no ring");
+  int e = cudaSuccess;
+  for (int64_t k = 0; k < job->count && e == cudaSuccess; k++) {
+    gr_scan_job one = *job;
+    gr_cuda_run own = *run;
+    one.count = 1;
+    one.a.data = (const char *)job->a.data + k * job->a.step;
+    one.out.data = (const char *)job->out.data + k * job->out.step;
+    own.epoch += (uint64_t)k << 40;
+    e = gr_cuda_scan(&one, &own);
+  }
+  return e;
+}
+
 int gr_cuda_scan(const gr_scan_job *job, const gr_cuda_run *run) {
   if (job->n <= 0 || job->count <= 0) return cudaSuccess;
   gr_scan q = arguments_of(job);
+  if (q.count > 1 && job->n > GR_SCAN_MOST && !q.down) return scan_apart(job, run);
   q.inputs_stable =
-      gr_reads_at_once(*run, q.tiles <= Tuning::short_tiles,
+      gr_reads_at_once(*run, q.tiles <= Tuning::short_tiles && !q.down,
                        {gr_elements(*run, job->a, job->count, job->n, gr_size_of(job->dtype))},
                        {gr_span(job->out, job->count, job->n, gr_size_of(job->out_dtype))});
   int e = gr_cuda_need(run, scratch_of(q));

@@ -4,8 +4,8 @@
 ** 31 groups of tiles and one superblock before it: always the same ones, so that the order of additions depends on
 ** positions alone (docs/numerics.md: the scan). Kernels: up to a superblock each tile has a block (scan/short.cuh);
 ** beyond that blocks stay and pass tiles through a ring in shared memory (scan/ring.cuh). Of many vectors all tiles go
-** in one launch, and those that have no more than one tile share blocks (scan/many.cuh); columns have three
-** (scan/down.cuh).
+** in one launch, and those that have no more than one tile share blocks (scan/many.cuh), as columns do that lie side by
+** side (scan/down.cuh).
 */
 #ifndef GR_CUDA_SCAN_SCAN_CUH
 #define GR_CUDA_SCAN_SCAN_CUH
@@ -35,7 +35,9 @@ typedef struct gr_scan {
   int64_t n;
   int64_t count, a_step, out_step; /* vectors, and from one to the next; several have up to short_tiles tiles each */
   int32_t exclusive, slots;
-  int32_t lanes; /* of each of many vectors (scan/many.cuh): a power of two */
+  int32_t lanes; /* of each of many vectors (scan/many.cuh): a power of two; or what a block, or a thread, has several
+                    of: rows of few columns, short vectors */
+  int32_t words_in, words_out; /* words of 16 bytes of each of them; 0: they are not read, or written, so */
   int32_t down;  /* neighbouring columns, which a warp goes down (scan/down.cuh) */
   int32_t inputs_stable; /* no launch that may still run writes what this one reads */
   int64_t flip; /* of keys: complements them for max, where the smallest is looked for too; of signed integers */

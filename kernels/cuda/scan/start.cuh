@@ -26,13 +26,42 @@ static cudaError_t gr_scan_launch(const void *kernel, gr_scan &q, int32_t blocks
   return gr_start_early(kernel, args, blocks, threads, (size_t)shared, early, at.stream);
 }
 
+template <class S> static cudaError_t gr_scan_start_down(gr_scan &q, const gr_scan_place &at) {
+  const bool few = q.count < 32;
+  const void *kernel = few ? (const void *)gr_scan_down<S, true> : (const void *)gr_scan_down<S, false>;
+  q.lanes = few ? 32 / (int32_t)q.count : 1;
+  const int64_t strips = few ? 1 : (q.count + 31) / 32, blocks = ((GR_SCAN_DOWN_ROWS(q.n) - 1) / q.lanes + 1) * strips;
+  const int results = few ? gr_scan_down_bytes<S>(q, sizeof(typename S::Out)) : 0, from = gr_scan_down_results<S>(q);
+  const int in = gr_scan_down_bytes<S>(q, sizeof(typename S::In));
+  const int shared = from + results > in ? from + results : in;
+  if (blocks > INT32_MAX) return cudaErrorInvalidValue;
+  return gr_scan_launch(kernel, q, (int32_t)blocks, gr_scan_down_threads<S>, shared, at);
+}
+
+/* Whether vectors are a thread's each: short ones without a gap between them. */
+template <class S> static bool gr_scan_are_few(const gr_scan &q) {
+  const int64_t in = sizeof(typename S::In), out = sizeof(typename S::Out);
+  return q.count >= Tuning::few_vectors && q.n > 1 && q.n <= 8 && q.a_step == q.n * in && q.out_step == q.n * out &&
+         (q.a_stride == in || q.a_stride == -in) && (q.out_stride == out || q.out_stride == -out);
+}
+template <class S> static cudaError_t gr_scan_start_few(gr_scan &q, const gr_scan_place &at) {
+  const int in = sizeof(typename S::In), out = sizeof(typename S::Out), each = (int)q.n * (in == out ? in : in + out);
+  for (q.lanes = 1; q.lanes < Tuning::few_turns && 2 * 256 * q.lanes * each <= Tuning::few_bytes;) q.lanes *= 2;
+  return gr_scan_launch((const void *)gr_scan_few<S>, q, (int32_t)((q.count - 1) / (256 * q.lanes) + 1), 256,
+                        256 * q.lanes * each, at);
+}
+
 template <class S> static cudaError_t gr_scan_start(gr_scan q, const gr_scan_place &at) {
   using Shape = gr_scan_shape<S>;
   const gr_cuda_chip *chip = at.chip;
   if constexpr (S::count == S::each)
-    if (q.down) return gr_scan_start_strips<S>(q, at);
+    if (q.down) return gr_scan_start_down<S>(q, at);
+  if constexpr (S::count == S::each)
+    if (gr_scan_are_few<S>(q)) return gr_scan_start_few<S>(q, at);
   if (q.count > 1 && q.tiles == 1) {
     for (q.lanes = 1; q.lanes * Shape::each < q.n;) q.lanes *= 2;
+    q.words_in = gr_scan_words_of(q, q.a, q.a_stride, q.a_step, sizeof(typename S::In));
+    q.words_out = gr_scan_words_of(q, q.out, q.out_stride, q.out_step, sizeof(typename S::Out));
     int64_t blocks = (q.count * q.lanes - 1) / (GR_SCAN_ROWS * 32) + 1;
     return gr_scan_launch((const void *)gr_scan_many<S>, q, (int32_t)blocks, Tuning::writers * 32, 0, at);
   }

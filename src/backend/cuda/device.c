@@ -4,6 +4,8 @@
 */
 #include "src/backend/cuda/cuda.h"
 
+#include "kernels/cuda/products/products.h"
+
 #include "src/backend/jit/compiled.h"
 #include "src/backend/gpus.h"
 
@@ -72,7 +74,8 @@ static cudaError_t describe(gr_cuda_device *d, int device) {
   b->poll = gr_cuda_poll;
   b->forget = gr_cuda_forget;
   b->elapsed = gr_cuda_elapsed;
-  b->even = 1;
+  b->even = b->scans_long = 1;
+  b->products_most = gr_cuda_products_most(&d->chip);
   b->histogram = gr_cuda_do_histogram;
   b->weights = gr_cuda_do_weights;
   b->exact = gr_cuda_do_exact;

@@ -1,6 +1,8 @@
 /* Operations that are one launch each, on scratch memory of the queue. */
 #include "src/backend/cuda/cuda.h"
 
+#include "kernels/cuda/products/products.h"
+
 /* X(function of the backend, job, scratch memory, what to call it) */
 #define LAUNCHES(X)                                \
   X(scan, gr_scan_job, chain, "scan")              \
@@ -17,7 +19,8 @@
   X(map, gr_map_job, work, "an element operator")  \
   X(compact, gr_compact_job, chain, "compact")     \
   X(lookup, gr_lookup_job, work, "take")           \
-  X(put, gr_put_job, work, "put")
+  X(put, gr_put_job, work, "put")                  \
+  X(products, gr_products_job, work, "covariances")
 
 #define LAUNCH(name, job_type, where, what)                                  \
   static gr_status queue_##name(gr_queue *base, const job_type *job) {       \

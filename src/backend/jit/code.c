@@ -58,6 +58,16 @@ static void mark(const gr_program *p, const gr_jit_asked *asked, uint8_t *live) 
   }
 }
 
+/* Whole words of results begin at multiples of their length, and so do a matrix's rows then. */
+static int is_wide(const gr_formula_job *job, const gr_jit_code *code) {
+  int wide = code->matrix && job->columns % (16 / gr_size_of((gr_dtype)code->nodes[code->a].dtype)) == 0;
+  for (int k = 0; k < code->count; k++) {
+    const gr_node *x = &code->nodes[k];
+    wide &= x->kind != GR_NODE_INPUT || x->spread != GR_ROW || code->way[x->input] == GR_JIT_WORDS_OF_16;
+  }
+  return wide;
+}
+
 int gr_jit_code_of(const gr_formula_job *job, const gr_jit_asked *asked, gr_jit_code *code,
                    uint64_t words[GR_JIT_WORDS]) {
   const gr_program *p = job->program;
@@ -95,6 +105,7 @@ int gr_jit_code_of(const gr_formula_job *job, const gr_jit_asked *asked, gr_jit_
   if (code->present) memset(code->way, 0, sizeof code->way); /* wherever they lie */
   if (code->present) return 1;
   if (gr_jit_words(code) > GR_JIT_WORDS) return 0;
+  code->wide = (uint8_t)is_wide(job, code);
   words[GR_JIT_COLUMNS] = (uint64_t)job->columns;
   words[GR_JIT_INVERSE] = job->columns > 0 ? ((UINT64_C(1) << 63) - 1) / (uint64_t)job->columns + 1 : 0;
   for (int k = 0; k < code->numbers; k++) words[gr_jit_number(code, k)] = p->numbers[r.number_of[k]];

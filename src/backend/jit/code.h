@@ -24,6 +24,7 @@ typedef struct gr_jit_code {
   int16_t tally;          /* a node of u8 that is counted besides where it is not 0; < 0: none */
   int16_t count, inputs, numbers;
   uint8_t matrix;  /* rows or columns are among the inputs: 1; 2: and positions or strides are of 2^31 and more */
+  uint8_t wide;    /* elements of a word are of one row, next to each other in what is one for each column */
   uint8_t changes; /* stores to an array that may be one of the inputs */
   uint8_t number;  /* of reductions: one, for the host */
   uint8_t variant; /* of histograms and scans: which of the skeletons */

@@ -146,18 +146,19 @@ int gr_emit_by_words(const gr_emitter *e, const gr_node *x) {
   return x->kind == GR_NODE_INPUT && x->spread == GR_EACH && e->code->way[x->input] == GR_JIT_WORDS_OF_16;
 }
 
-/* Element c of the words that were loaded to %l`first` and on. */
-static void take(gr_emitter *e, int k, int first, int c) {
+/* Element c of the words that were loaded to %l`first` (of a row: %s) and on. */
+static void take(gr_emitter *e, int k, char prefix, int first, int c) {
   const int size = gr_emit_size(e, k);
-  if (size == 8) gr_text_add(e->t, "mov.b64 %%v%d, {%%l%d, %%l%d};\n", k, first + 2 * c, first + 2 * c + 1);
-  else if (size == 4) gr_text_add(e->t, "mov.b32 %%v%d, %%l%d;\n", k, first + c);
+  const char p = prefix;
+  if (size == 8) gr_text_add(e->t, "mov.b64 %%v%d, {%%%c%d, %%%c%d};\n", k, p, first + 2 * c, p, first + 2 * c + 1);
+  else if (size == 4) gr_text_add(e->t, "mov.b32 %%v%d, %%%c%d;\n", k, p, first + c);
   else
-    gr_text_add(e->t, "bfe.%s %%v%d, %%l%d, %d, %d;\n", kind_of(e, k)->part, k, first + c * size / 4, c * size % 4 * 8,
-                8 * size);
+    gr_text_add(e->t, "bfe.%s %%v%d, %%%c%d, %d, %d;\n", kind_of(e, k)->part, k, p, first + c * size / 4,
+                c * size % 4 * 8, 8 * size);
 }
 
-/* The element for position %at, if %ok (guarded). */
-static void load_one(gr_emitter *e, int k, int guarded) {
+/* The element for position %at, if %ok (guarded), to %v`k`, or another prefix's. */
+static void load_one(gr_emitter *e, int k, char to, int guarded) {
   const gr_node *x = &e->code->nodes[k];
   const char *place = x->spread == GR_EACH ? "%at" : x->spread == GR_ROW ? "%column" : "%row";
   gr_text_add(e->t, "{\n.reg .b64 %%address, %%stride;\n");
@@ -172,26 +173,26 @@ static void load_one(gr_emitter *e, int k, int guarded) {
                   "mad.wide.s32 %%address, %s, %%step, %%address;\n}\n",
                   place);
   }
-  gr_text_add(e->t, "mov.%s %%v%d, 0%s;\n", kind_of(e, k)->bits, k,
+  gr_text_add(e->t, "mov.%s %%%c%d, 0%s;\n", kind_of(e, k)->bits, to, k,
               kind_of(e, k)->bits[0] == 'f' ? (gr_emit_size(e, k) == 4 ? "f00000000" : "d0000000000000000") : "");
-  gr_text_add(e->t, "%s%s.%s %%v%d, [%%address];\n}\n", guarded && x->spread != GR_ONE ? "@%ok " : "", gr_emit_load(e),
-              kind_of(e, k)->load, k);
+  gr_text_add(e->t, "%s%s.%s %%%c%d, [%%address];\n}\n", guarded && x->spread != GR_ONE ? "@%ok " : "", gr_emit_load(e),
+              kind_of(e, k)->load, to, k);
 }
 
 /*
-** Row and column of position %at: a product by the inverse of the columns, which is exact below 2^31, as at times what
-** the inverse lacks stays below 2^63; or a division.
+** %row and %column, which are there, of position %at: a product by the inverse of the columns, which is exact below
+** 2^31, as at times what the inverse lacks stays below 2^63; or a division.
 */
 static void find_row(gr_emitter *e) {
   if (e->code->matrix == 2) {
-    gr_text_add(e->t, ".reg .b64 %%row, %%column, %%columns;\n");
+    gr_text_add(e->t, "{\n.reg .b64 %%columns;\n");
     gr_emit_argument(e, "b64", "%columns", GR_JIT_COLUMNS);
     gr_text_add(e->t,
                 "div.u64 %%row, %%at, %%columns;\nmul.lo.s64 %%column, %%row, %%columns;\n"
-                "sub.s64 %%column, %%at, %%column;\n");
+                "sub.s64 %%column, %%at, %%column;\n}\n");
     return;
   }
-  gr_text_add(e->t, ".reg .b32 %%row, %%column;\n{\n.reg .b32 %%x, %%twice, %%low, %%high;\n.reg .b64 %%y, %%z;\n");
+  gr_text_add(e->t, "{\n.reg .b32 %%x, %%twice, %%low, %%high;\n.reg .b64 %%y, %%z;\n");
   gr_emit_argument(e, "b64", "%y", GR_JIT_INVERSE);
   gr_text_add(e->t,
               "mov.b64 {%%low, %%high}, %%y;\ncvt.u32.u64 %%x, %%at;\nadd.u32 %%twice, %%x, %%x;\n"
@@ -199,6 +200,74 @@ static void find_row(gr_emitter *e) {
               "mad.wide.u32 %%z, %%twice, %%high, %%y;\nmov.b64 {%%low, %%row}, %%z;\n");
   gr_emit_argument(e, "b64", "%y", GR_JIT_COLUMNS);
   gr_text_add(e->t, "cvt.u32.u64 %%high, %%y;\nmul.lo.u32 %%low, %%row, %%high;\nsub.u32 %%column, %%x, %%low;\n}\n");
+}
+
+/* ---- the row of a word ---- */
+
+static int is_spread(const gr_node *x, int as) { return x->kind == GR_NODE_INPUT && x->spread == as; }
+
+/* 32-bit words that the elements of a word of results have of an input. */
+int gr_emit_words_of(const gr_emitter *e, int k) {
+  const int bytes = 16 / e->size * gr_emit_size(e, k);
+  return bytes < 4 ? 1 : bytes / 4;
+}
+
+const char *gr_emit_loaded(int bytes, char prefix, int first, char to[64]) {
+  const char c = prefix;
+  if (bytes >= 16)
+    snprintf(to, 64, "{%%%c%d, %%%c%d, %%%c%d, %%%c%d}", c, first, c, first + 1, c, first + 2, c, first + 3);
+  else if (bytes == 8) snprintf(to, 64, "{%%%c%d, %%%c%d}", c, first, c, first + 1);
+  else snprintf(to, 64, "%%%c%d", c, first);
+  return bytes == 2 ? "u16" : bytes == 4 ? "b32" : bytes == 8 ? "v2.b32" : "v4.b32";
+}
+
+/* What is one for each column, from the word's first column on, to %s`first` and on. */
+static void load_columns(gr_emitter *e, int k, int first) {
+  const int size = gr_emit_size(e, k), words = gr_emit_words_of(e, k);
+  char to[64];
+  gr_text_add(e->t, "{\n.reg .b64 %%address;\n");
+  gr_emit_argument(e, "b64", "%address", gr_jit_input(e->code->nodes[k].input));
+  gr_text_add(e->t, "mad.%s.s%d %%address, %%column, %d, %%address;\n", e->code->matrix == 2 ? "lo" : "wide",
+              e->code->matrix == 2 ? 64 : 32, size);
+  for (int w = 0; w < words; w += 4) {
+    const char *type = gr_emit_loaded(16 / e->size * size, 's', first + w, to);
+    gr_text_add(e->t, "%s.%s %s, [%%address+%d];\n", gr_emit_load(e), type, to, 4 * w);
+  }
+  gr_text_add(e->t, "}\n");
+}
+
+/* Words that are not there have the first row and column. */
+void gr_emit_row(gr_emitter *e, int ahead, const char *left) {
+  const gr_jit_code *code = e->code;
+  const int bits = code->matrix == 2 ? 64 : 32;
+  int words = 0;
+  gr_text_add(e->t, "{\n");
+  if (!code->wide) return;
+  for (int k = 0; k < code->count; k++)
+    if (is_spread(&code->nodes[k], GR_ROW)) words += gr_emit_words_of(e, k);
+  gr_text_add(e->t, ".reg .b%d %%row, %%column;\n.reg .b32 %%s<%d>;\n{\n.reg .b64 %%at;\n", bits, words + 1);
+  gr_text_add(e->t, "add.s64 %%at, %%first, %d;\n", ahead);
+  if (left)
+    gr_text_add(e->t, ".reg .pred %%there;\nsetp.gt.s32 %%there, %s, %d;\nselp.b64 %%at, %%at, 0, %%there;\n", left,
+                ahead);
+  find_row(e);
+  gr_text_add(e->t, "}\n");
+  for (int k = 0, first = 0; k < code->count; k++) {
+    if (is_spread(&code->nodes[k], GR_COLUMN)) {
+      gr_text_add(e->t, ".reg .%s %%u%d;\n", kind_of(e, k)->bits, k);
+      load_one(e, k, 'u', 0);
+    } else if (is_spread(&code->nodes[k], GR_ROW)) {
+      e->of_row[k] = first;
+      load_columns(e, k, first);
+      first += gr_emit_words_of(e, k);
+    }
+  }
+  e->wide = 1;
+}
+
+void gr_emit_row_end(gr_emitter *e) {
+  gr_text_add(e->t, "}\n");
+  e->wide = 0;
 }
 
 /* ---- states of operators ---- */
@@ -250,14 +319,19 @@ void gr_emit_put(gr_emitter *e, int node, int c, char *const *to) {
 void gr_emit_nodes(gr_emitter *e, const int *words, int c, int guarded) {
   const gr_jit_code *code = e->code;
   for (int k = e->from; k < e->to; k++) gr_text_add(e->t, ".reg .%s %%v%d;\n", kind_of(e, k)->bits, k);
-  if (code->matrix) find_row(e);
+  if (code->matrix && !e->wide) {
+    gr_text_add(e->t, ".reg .b%d %%row, %%column;\n", code->matrix == 2 ? 64 : 32);
+    find_row(e);
+  }
   for (int k = e->from; k < e->to; k++) {
     const gr_node *x = &code->nodes[k];
     if (x->kind == GR_NODE_STEP) step(e, k);
     else if (x->kind == GR_NODE_INPUT && code->states) take_state(e, k);
     else if (x->kind == GR_NODE_POSITION) gr_text_add(e->t, "add.s64 %%v%d, %%at, 1;\n", k);
-    else if (words && gr_emit_by_words(e, x)) take(e, k, words[k], c);
-    else load_one(e, k, guarded);
+    else if (words && gr_emit_by_words(e, x)) take(e, k, 'l', words[k], c);
+    else if (e->wide && x->spread == GR_ROW) take(e, k, 's', e->of_row[k], c);
+    else if (e->wide && x->spread == GR_COLUMN) gr_text_add(e->t, "mov.%s %%v%d, %%u%d;\n", kind_of(e, k)->bits, k, k);
+    else load_one(e, k, 'v', guarded);
   }
 }
 

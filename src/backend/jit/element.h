@@ -21,9 +21,11 @@ typedef struct gr_emitter {
   int apart;    /* all elements are made by that function */
   int size;     /* of a result; of an operator's element */
   int words;    /* of an operator's state */
+  int wide;     /* elements of a word, whose row is known (gr_emit_row) */
   int held;     /* registers %h of what is loaded ahead; 0: it is not */
   const char *why;
   uint8_t raw[GR_JIT_NODES]; /* by node: whether its NaN may be any */
+  int of_row[GR_JIT_NODES];  /* by node, if wide: where its words of %s begin */
 } gr_emitter;
 
 /* Fills in raw; first of all. */
@@ -37,6 +39,10 @@ void gr_emit_functions(gr_emitter *);           /* that the steps call */
 void gr_emit_argument(gr_emitter *, const char *type, const char *to, int word);
 const char *gr_emit_load(const gr_emitter *); /* the instruction that loads from an input */
 
+/* 32-bit words of an input for one word of results; the type of a load of so many bytes, and the registers it goes to. */
+int gr_emit_words_of(const gr_emitter *, int node);
+const char *gr_emit_loaded(int bytes, char prefix, int first, char to[64]);
+
 /* Whether an input is loaded by words of 16 bytes where a hole has rows. */
 int gr_emit_by_words(const gr_emitter *, const gr_node *);
 
@@ -45,6 +51,14 @@ int gr_emit_by_words(const gr_emitter *, const gr_node *);
 ** there already, and c, which of their elements it is; NULL: nothing is there. guarded: only if %ok.
 */
 void gr_emit_nodes(gr_emitter *, const int *words, int c, int guarded);
+
+/*
+** What all elements of the word of results `ahead` positions after %first have from its row, and from what is one for
+** each column, if the code is wide: for the elements that are made in this block. left: as gr_emit_nodes needs it for
+** %ok: a register with how many elements there are from %first on, or NULL. Closed by gr_emit_row_end.
+*/
+void gr_emit_row(gr_emitter *, int ahead, const char *left);
+void gr_emit_row_end(gr_emitter *);
 
 /* State k of an operator to its words, which begin at `prefix` `first`: a node's value, or a number. */
 void gr_emit_state(gr_emitter *, int ref, gr_dtype, const char *prefix, int first);

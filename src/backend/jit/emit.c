@@ -134,12 +134,6 @@ static void open_hole(gr_emitter *e, const gr_hole *h) {
   gr_text_add(e->t, "{\n.reg .b64 %%first;\nshr.u64 %%first, %s, %d;\n", h->head[0], log2_of(e->size));
 }
 
-/* 32-bit words of an input for one word of results. */
-static int loaded_words(const gr_emitter *e, int k) {
-  const int bytes = 16 / e->size * gr_emit_size(e, k);
-  return bytes < 4 ? 1 : bytes / 4;
-}
-
 /* Bytes of an input for so many of results: the address of what belongs to %first; then the loads of a row. */
 static void find_words(gr_emitter *e, int k, const char *left) {
   gr_text_add(e->t, ".reg .b64 %%i%d;\n{\n.reg .b64 %%address;\n.reg .pred %%there;\n", k);
@@ -164,24 +158,16 @@ static void load(gr_emitter *e, const char *left, int ahead, const char *text, c
       "%s.%s %s, [%%address];\n}\n",
       left, ahead, at, k, gr_emit_load(e), text, to);
 }
-/* The type of one load of so many bytes, and the registers that it goes to. */
-static const char *loaded(int bytes, char prefix, int first, char to[64]) {
-  const char c = prefix;
-  if (bytes >= 16)
-    snprintf(to, 64, "{%%%c%d, %%%c%d, %%%c%d, %%%c%d}", c, first, c, first + 1, c, first + 2, c, first + 3);
-  else if (bytes == 8) snprintf(to, 64, "{%%%c%d, %%%c%d}", c, first, c, first + 1);
-  else snprintf(to, 64, "%%%c%d", c, first);
-  return bytes == 2 ? "u16" : bytes == 4 ? "b32" : bytes == 8 ? "v2.b32" : "v4.b32";
-}
-
-static void load_row(gr_emitter *e, int k, int row, char prefix, int first, const char *left) {
-  const int size = gr_emit_size(e, k), bytes = 16 / e->size * size, words = loaded_words(e, k);
+/* Gives the register after the last that is loaded. */
+static int load_row(gr_emitter *e, int k, int row, char prefix, int first, const char *left) {
+  const int size = gr_emit_size(e, k), bytes = 16 / e->size * size, words = gr_emit_words_of(e, k);
   const int ahead = row * (512 / e->size), at = ahead * size;
   char to[64];
   for (int w = 0; w < words; w += 4) {
-    const char *type = loaded(bytes, prefix, first + w, to);
+    const char *type = gr_emit_loaded(bytes, prefix, first + w, to);
     load(e, left, ahead + 4 * w / size, type, to, k, at + 4 * w);
   }
+  return first + words;
 }
 
 /* The words of all inputs for the word of results at position %q`place`, to registers from `first` on. */
@@ -189,13 +175,13 @@ static int load_place(gr_emitter *e, int place, char prefix, int first) {
   const gr_jit_code *code = e->code;
   char to[64];
   for (int k = 0; k < code->count; k++) {
-    const int size = gr_emit_size(e, k), words = loaded_words(e, k);
+    const int size = gr_emit_size(e, k), words = gr_emit_words_of(e, k);
     if (!gr_emit_by_words(e, &code->nodes[k])) continue;
     gr_text_add(e->t, "{\n.reg .b64 %%address, %%i;\nshl.b64 %%i, %%q%d, %d;\n", place, log2_of(size));
     gr_emit_argument(e, "b64", "%address", gr_jit_input(code->nodes[k].input));
     gr_text_add(e->t, "add.s64 %%address, %%address, %%i;\n");
     for (int w = 0; w < words; w += 4) {
-      const char *type = loaded(16 / e->size * size, prefix, first + w, to);
+      const char *type = gr_emit_loaded(16 / e->size * size, prefix, first + w, to);
       gr_text_add(e->t, "%s.%s %s, [%%address+%d];\n", gr_emit_load(e), type, to, 4 * w);
     }
     gr_text_add(e->t, "}\n");
@@ -208,7 +194,7 @@ static int load_place(gr_emitter *e, int place, char prefix, int first) {
 static int words_of_place(const gr_emitter *e) {
   int words = 0;
   for (int k = 0; k < e->code->count && !e->apart; k++)
-    if (gr_emit_by_words(e, &e->code->nodes[k])) words += loaded_words(e, k);
+    if (gr_emit_by_words(e, &e->code->nodes[k])) words += gr_emit_words_of(e, k);
   return words;
 }
 
@@ -229,7 +215,7 @@ static void fill_load(gr_emitter *e, const gr_hole *h) {
     if (gr_emit_by_words(e, &code->nodes[k])) find_words(e, k, h->head[1]);
   for (int r = 0, next = 0; r < e->held / words; r++)
     for (int k = 0; k < code->count; k++)
-      if (gr_emit_by_words(e, &code->nodes[k])) load_row(e, k, r, 'h', next, h->head[1]), next += loaded_words(e, k);
+      if (gr_emit_by_words(e, &code->nodes[k])) next = load_row(e, k, r, 'h', next, h->head[1]);
   gr_text_add(e->t, "}\n");
 }
 
@@ -257,13 +243,15 @@ static void fill_rows(gr_emitter *e, gr_hole *h) {
     if (e->held) take_held(e, rows * row_words);
     for (int r = from; r < end && !e->held; r++)
       for (int k = 0; k < code->count && row_words; k++)
-        if (gr_emit_by_words(e, &code->nodes[k])) load_row(e, k, r, 'l', next, h->head[1]), next += loaded_words(e, k);
+        if (gr_emit_by_words(e, &code->nodes[k])) next = load_row(e, k, r, 'l', next, h->head[1]);
     next = 0;
     for (int r = from; r < end; r++) {
       for (int k = 0; k < code->count && row_words; k++)
-        if (gr_emit_by_words(e, &code->nodes[k])) place[k] = next, next += loaded_words(e, k);
+        if (gr_emit_by_words(e, &code->nodes[k])) place[k] = next, next += gr_emit_words_of(e, k);
+      if (!e->apart) gr_emit_row(e, r * row, h->head[1]);
       for (int c = 0; c < each && !e->apart; c++)
         element(e, r * row + c, h->head[1], place, c, h->a + 4 * r, h->b + 4 * r);
+      if (!e->apart) gr_emit_row_end(e);
       if (e->apart) call_word(e, r * row, h->head[1], every, h->a + 4 * r, h->b + 4 * r);
     }
     gr_text_add(e->t, "}\n");
@@ -299,8 +287,10 @@ static void fill_apart(gr_emitter *e, gr_hole *h) {
     for (int r = from, next = 0; r < end; r++) {
       gr_text_add(e->t, "{\n.reg .b64 %%first;\nmov.b64 %%first, %%q%d;\n", r);
       for (int k = 0; k < code->count && words; k++)
-        if (gr_emit_by_words(e, &code->nodes[k])) place[k] = next, next += loaded_words(e, k);
+        if (gr_emit_by_words(e, &code->nodes[k])) place[k] = next, next += gr_emit_words_of(e, k);
+      if (!e->apart) gr_emit_row(e, 0, NULL);
       for (int c = 0; c < each && !e->apart; c++) element(e, c, NULL, place, c, h->a + 4 * r, h->b + 4 * r);
+      if (!e->apart) gr_emit_row_end(e);
       if (e->apart) call_word(e, 0, NULL, every, h->a + 4 * r, h->b + 4 * r);
       gr_text_add(e->t, "}\n");
     }
