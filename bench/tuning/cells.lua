@@ -51,7 +51,7 @@ local instances = { sum = "sum", prod = "sum", mean = "sum", max = "order", min 
   argmax = "order",
   norm = "norm", mse = "norm", var = "variance", dot = "dot", cosine = "dot", mv = "dot" }
 local skeletons = { sum = "sum", minmax = "order", ends = "order", both = "both", cosine = "pairs" }
-local rooms = { weights = "histogram/weights", rmsnorm = "norm/rmsnorm",
+local rooms = { weights = "histogram/weights", cov = "products/products", rmsnorm = "norm/rmsnorm",
   softmax = "norm/softmax", median = "select/quantile", compact = "select/compact", take = "lookup/take",
   put = "lookup/", digest = "exact/digest", stored = "formula/st", operator = "formula/operator",
   rand = "map/random", fill = "map/fill", copy = "map/fill", up = "map/fill", down = "map/fill" }
@@ -165,6 +165,11 @@ function special.rmsnorm(gr, c, x)
   local options = { rows = c.rows, into = gr.zeros(c.n, c.dtype) }
   return mapped(function() gr.rmsnorm(x, nil, options) end, options.into)
 end
+function special.cov(gr, c, x)
+  local options = { rows = c.rows, into = gr.zeros(c.columns * c.columns, "f64") }
+  return mapped(function() gr.cov(x, options) end, options.into)
+end
+
 function special.softmax(gr, c, x)
   local options = { rows = c.rows, into = gr.zeros(c.n, c.dtype) }
   return mapped(function() gr.softmax(x, options) end, options.into)

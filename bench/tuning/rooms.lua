@@ -154,6 +154,13 @@ return {
     { "compact_threads", "256", "128|512", "compact f32 67108864|compact u8 67108864" },
     { "compact_each", "16", "8|32", "compact f32 67108864|compact u8 67108864" },
   } },
+  { file = "kernels/cuda/products/tuning.h", rows = {
+    { "most_columns", "32", why = "a leaf of so many columns of f64 fills a block's shared memory on Hopper" },
+    { "threads", "256", "128", "cov f32 4194304x16|cov f32 16777216x4" },
+    { "block_bytes", "72 << 10", "36 << 10|110 << 10", "cov f32 4194304x16|cov f32 16777216x4" },
+    { "loads", "16", "8", "cov f32 4194304x16|cov f32 16777216x4" },
+    { "together", "8", "4|16", "cov f32 16777216x4" },
+  } },
   { file = "kernels/cuda/lookup/tuning.h", rows = {
     { "threads", "256", "128|512", "take f32 67108864|put f32 12000000" },
     { "words", "4", "2|8", "take f32 67108864 into" },

@@ -126,8 +126,9 @@ print(T.rows, T[3][2], T:sum { axis = 1 }:table()[2], (T * T)[1][2])]],
       dtypes = "All. Means are subtracted in f64, products added along the tree.",
       units = present .. " NaN where there are not more of them than `ddof`.",
       errors = no_matrix .. " A `ddof` that is not below the number of rows.",
-      cost = "O(n columns): a launch for each column, and a few more; with `skipnan` or `mask` nine for each column.",
-      waits = "Waits for the means of the columns.",
+      cost = "O(n columns): of up to 32 columns two launches on GPUs and a few more; else one for each column, with "
+        .. "`skipnan` or `mask` nine.",
+      waits = "Waits for the means of the columns, unless a GPU has all products in one pass.",
       example = [[
 local X = gr.array { 1, 10, 2, 8, 3, 6 }:matrix(3)
 local C = X:cov()
