@@ -29,7 +29,7 @@ struct gr_histogram_tuning {
   static constexpr int few_bins = 500;
   /* Slots of the cache in front of L2, powers of two: at most, at least, and one for so many samples of a block.
      Constant samples in 10^6 bins 2880, uniform ones 404. H100: by 4096 at most skewed i32 1029 -> 1240 us, uniform
-     ones within 1 %; by 128 at least within 1 %; one for each sample 2 x 10^6 in 10^6 bins 32.3 -> 32.6, skewed 3 x
+     ones within 1 %; the least is not measured; one for each sample 2 x 10^6 in 10^6 bins 32.3 -> 32.6, skewed 3 x
      10^5 in 200000 11.0 -> 10.7. */
   static constexpr int64_t most_slots = 8192, least_slots = 256, slot_samples = 2;
   /* Cells of the table over uneven edges, each with the edge inside of it: f32 256 bins 2163 -> 3637. By 2048 f64
@@ -43,9 +43,8 @@ struct gr_histogram_tuning {
      -> 0.85 us; for 8, 2^16 i32 4.52 -> 4.69 (H100). */
   static constexpr int64_t copies_words(int size) { return size == 2 ? 16384 : 8192; }
   static constexpr int64_t copies_samples = 16;
-  /* How near an edge, in bins, an estimate in f32 may be. Where doubles are half as fast as floats they decide
-     whatever f32 does not exactly, if there is the time: f32 4096 bins of [0, 1.7) 3921 -> 4283. Elsewhere: 0
-     instead f32 4096 and 256 bins within 1 % on an H100. */
+  /* How near an edge, in bins, an estimate in f32 may be. Where doubles are half as fast as floats they decide whatever
+     f32 does not exactly, if there is the time: f32 4096 bins of [0, 1.7) 3921 -> 4283. Elsewhere: not measured. */
   static constexpr double unsure(int major, int minor, int size) {
     return minor == 0 && major >= 8 && major <= 10 && size == 4 ? 0 : 0.002;
   }

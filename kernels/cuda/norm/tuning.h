@@ -131,7 +131,7 @@ struct gr_norm_tuning {
   /* Warps of a block that folds them: 8 or 16 within 1 % (H100, 4 x 2^23, 20 x 3000000). */
   static constexpr int softmax_fold_warps = 16;
   /* Elements of a thread that scales, at a time, and blocks of a multiprocessor from which on each takes a segment.
-     H100, 4 x 2^23: by 2 elements 207 -> 212; by 4 blocks within 1 %. */
+     H100, 4 x 2^23: by 2 elements 207 -> 212; other numbers of blocks are not measured. */
   static constexpr int softmax_scale_own = 4, softmax_scale_waves = 8;
 };
 

@@ -18,9 +18,11 @@ bool are_columns(const Plan &p) {
   return p.many && j.a.step == size && j.a.stride != size && (j.b.step == size || shared_b(j));
 }
 
-/* Bytes of a word by which gr_reduce_cols_few_rows takes columns, 0 if it does not. Aligned sums of more rows than wide
-   words hold are cols_sum's; extremes of those of 16 bits, of which a narrow word has two, are cols_unordered's: max f16
-   24 x 1000001 33.8 -> 21.3 us (H100). */
+/*
+** Bytes of a word by which gr_reduce_cols_few_rows takes columns, 0 if it does not. Aligned sums of more rows than wide
+** words hold are cols_sum's; extremes of those of 16 bits, of which a narrow word has two, are cols_unordered's: max
+** f16 24 x 1000001 33.8 -> 21.3 us (H100).
+*/
 int few_rows_word(const Plan &p) {
   const gr_reduce_job &j = p.args.job;
   int size = gr_size_of(j.dtype), wide = size == 1 ? gr_few_wide<1> : gr_few_wide<2>;

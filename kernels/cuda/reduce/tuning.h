@@ -3,7 +3,7 @@
 ** of one H200 (docs/findings/reduce.md, rows.md, columns.md), us in graphs or, of rows and columns, in a stream, else
 ** GB/s read and written; elsewhere the same numbers are safe: they only count warps and multiprocessors. Figures that
 ** say "H100" are us of one H100 back to back (bench/tuning.lua, docs/adding.md): every other value was run beside the
-** one in use. "Felt less than 1 %": so it was by the shapes that the table in bench/tuning/ names.
+** one in use.
 */
 #ifndef GR_CUDA_REDUCE_TUNING_H
 #define GR_CUDA_REDUCE_TUNING_H
@@ -13,8 +13,7 @@
 
 /* ---- what a plan and its kernel both go by, so that it stands here once ---- */
 
-/* gr_reduce_leaves: warps of a block at most, for which its shared memory has room: 8 or 16 within 1 %
-   (H100, var f16 2048 x 65536); more are not measured. */
+/* gr_reduce_leaves: warps of a block at most, for which its shared memory has room: more are not measured. */
 constexpr int gr_leaves_warps = 16;
 /* gr_reduce_rows_by_element: what a warp stages of its rows, in bytes: by 2048 instead sum f32 rows of 33 17.7 ->
    23.7 us, max of 101 54.0 -> 66.4 (H100); and warps of a block at most: by 2 17.9 -> 18.8 and 54.1 -> 56.4. */
@@ -41,7 +40,7 @@ constexpr int gr_few_wide = size == 1 ? 8 : 16;
 template <int size>
 constexpr int gr_few_narrow = size == 8 ? 8 : 4;
 /* gr_reduce_cols_flat: warps of a block at most, and so columns: by 8 f32 of 6929148 rows var of 5 63.8 -> 59.4 us, sum
-   of 7 70.0 -> 63.7, but more than 8 columns would be elsewhere; leaves of a node at most: 16 or 32 within 1 %; words
+   of 7 70.0 -> 63.7, but more than 8 columns would be elsewhere; leaves of a node at most: not measured; words
    of a thread in flight: by 4 var of 5 columns 64.3 -> 69.3, sum of 13 123 -> 118 (H100; sums had two blocks then).
    Blocks of a multiprocessor are one: by two sum f32 of 13 columns 117 -> 124, f64 67.1 -> 73.8, f16 60.7 -> 63.9, var
    f32 of 5 64.1 -> 66.0. */
@@ -77,8 +76,8 @@ constexpr int gr_staged_warps = 4, gr_most_stage = 544;
    one 1773, while threads copied for themselves and asked more of each row; rows of states: 8 or 16 within 1 % (H100).
    */
 constexpr int gr_variance_warps = 16, gr_variance_slots = 6, gr_variance_slot_bytes = 2048, gr_variance_states = 16;
-/* Of columns: nodes that the last block can fold; with more, gr_reduce_leaves does them: so many has a
-   column of more than 2^26 rows. */
+/* Of columns: nodes that the last block can fold; with more, gr_reduce_leaves does them: only columns of more than 2^26
+   rows have so many. */
 constexpr int64_t gr_most_column_nodes = 1 << 18;
 
 /* ---- what a plan goes by alone, a struct a kernel, where chips may differ ---- */
@@ -120,20 +119,18 @@ typedef struct gr_reduce_tuning {
     int least_bytes;
   } rows_by_vector;
   struct {
-    /* Warps of a multiprocessor before a warp takes more rows than one pass: 8 or 16 within 1 % (H100, f32 65536 x 64,
-       16384 x 256). */
+    /* Warps of a multiprocessor before a warp takes more rows than one pass: not measured. */
     int warps;
   } rows_staged;
   struct {
-    /* Warps of a multiprocessor before a warp takes several rows: by 8 sum f32 30000 x 33 5.26 -> 5.08 us, max f32
-       20000 x 101 9.20 -> 9.11 (H100). */
+    /* Warps of a multiprocessor before a warp takes several rows: not measured. */
     int warps;
-    /* Warps of a block, which has one of up to few_rows rows: 0 or 3 within 1 % (H100, 3 x 33, 6 x 301). */
+    /* Warps of a block, which has one of up to few_rows rows: 0 or 3 within 1 % (H100, 3 x 33). */
     int block_warps, few_rows;
   } rows_by_element;
   struct {
-    /* Warps of a multiprocessor from which blocks get smaller, to so many warps, so that several find room: by 16 and
-       64, and to 2 and 4, within 1 % (H100, prod f32 65536 x 1024, 3000 x 1001). */
+    /* Warps of a multiprocessor from which blocks get smaller, to so many warps, so that several find room: not
+       measured. */
     int warps, least_warps;
   } cols_by_lane;
   struct {
@@ -142,8 +139,7 @@ typedef struct gr_reduce_tuning {
     /* Percent of lanes in use from which no longer word rows are tried: by 70 of 17 columns sum u8 8.77 -> 8.83 us, max
        f32 24.9 -> 24.5 (H100). */
     int good_share;
-    /* Below it word rows need not be aligned: then one lane in 32 only passes on what it reads. 40 or
-       60: within 1 % (H100, sum u8 of 17 columns, max f32 of 40). */
+    /* Below it word rows need not be aligned: then one lane in 32 only passes on what it reads. Not measured. */
     int least_share;
   } cols_unordered;
   struct {
@@ -155,18 +151,17 @@ typedef struct gr_reduce_tuning {
     /* Words of a strip, as a logarithm, which gets so narrow before blocks share a leaf, to 128 bytes: f16 1000 x 1000
        6.6 -> 3.8 us, f64 100000 x 64 17.4 -> 13.0; to 256 bytes 5.2 and 17. */
     int narrowest;
-    /* Bytes of states of leaves in turn: 8 or 16 KB within 1 % (H100, f32 65536 x 1024, 1000000 x 64). */
+    /* Bytes of states of leaves in turn: not measured. */
     int state_bytes;
     /* Percent of lanes in use where rows begin anywhere in a word; else cols_by_lane does them. f32 2^16 x 1023, where
-       it is more, 3560; H100: by 40 of 1023 columns within 1 %, 1000000 x 37 62.1 -> 63.4 us. */
+       it is more, 3560; H100: by 40 1000000 x 37 62.1 -> 63.4 us. */
     int least_share;
   } cols_sum;
   struct {
     /* Bytes of a matrix for each multiprocessor; below, cols_by_lane has started sooner: by 64 KB var f32 4096 x
        768 6.98 -> 12.8 us, 8192 x 768 within 1 % (H100). */
     int64_t least_bytes;
-    /* Percent of multiprocessors that larger nodes may leave idle more than the best ones would: 0 or 3 within 1 %
-       (H100, var f32 65536 x 1024, f64 100000 x 96). */
+    /* Percent of multiprocessors that larger nodes may leave idle more than the best ones would: not measured. */
     int idle;
   } cols_variance_ring;
 } gr_reduce_tuning;
@@ -209,8 +204,8 @@ struct gr_reduce_shares {
      4.8 us, 2^23 9.0 -> 8.0, 2^24 16.4 -> 15.9. A launch that waits loses by it: 7.3 -> 8.0. */
   static constexpr int overlapping = 2;
   /* The same: blocks that are more than such a share of the places, and fewer than so many times them, are a wave and a
-     bit: then warps rather take fewer leaves in turn. 512 blocks in 396 places: dots of 2^26 125 -> 133 us. H100: from
-     9/8 on, or up to three waves, within 1 % (dot of 2^26, sums of 3 and 5 x 10^7). */
+     bit: then warps rather take fewer leaves in turn. 512 blocks in 396 places: dots of 2^26 125 -> 133 us. The limits
+     are not measured. */
   static constexpr gr_share bit = {5, 4};
   static constexpr int bit_waves = 2;
   /* The same: parts of a row are alike if together they have room for no more than such a share of its leaves. Rows are
@@ -221,12 +216,12 @@ struct gr_reduce_shares {
      less; the number is what its code has. Of formulas one, as two are more to compile (gr_end_number has one). */
   static constexpr int polled_nodes = 2, polled_of_formulas = 1;
   /* The same: a launch that waits lets the next one begin early where warps take no more leaves in turn than this, or
-     blocks fill such a share of the places. Where places stay free it would take them: f16 2^26 34 -> 37 us. H100: one
-     leaf in turn, or half of the places, within 1 % (sums of 10^7 and 2^24 f32, 2^26 f16). */
+     blocks fill such a share of the places. Where places stay free it would take them: f16 2^26 34 -> 37 us. The limits
+     are not measured. */
   static constexpr int early_passes = 2;
   static constexpr gr_share early = {9, 10};
   /* The same: blocks of a multiprocessor up to which those that wait ask L2 for their data: 2^20 3.9 -> 3.6 us; where
-     all places are taken, of 2^22, 6.8 -> 7.9. 1 or 2: within 1 % (H100, numbers of 2^20 and 2^21). */
+     all places are taken, of 2^22, 6.8 -> 7.9. By 1 a number of 2^21 11.6 -> 11.7 us (H100). */
   static constexpr int ahead_blocks = 2;
 
   /* gr_reduce_rows_by_element: bytes of a row of one thread at most: by 128 sum f32 rows of 50 24.1 -> 28.2 us, max f64
@@ -248,16 +243,15 @@ struct gr_reduce_shares {
   /* gr_reduce_cols_flat: bytes of an aligned matrix row below which it takes variances of floats. By the ring f32
      1000000 x 8 21.9 us, so 19.1; f64 1000000 x 4 22.5 and 19.1. */
   static constexpr int flat_row = 64;
-  /* gr_reduce_cols_unordered: one in so many of the batches of a leaf is enough for a warp where strips are many: 2 or
-     4 within 1 % (H100, var i16 and u8 65536 x 1024). */
+  /* gr_reduce_cols_unordered: one in so many of the batches of a leaf is enough for a warp where strips are many: not
+     measured. */
   static constexpr int strip_batches = 4;
-  /* The same: bytes of a column for each field of a node's state, and batches of a warp for each node at least: 128 or
-     256, 2 or 4 within 1 % (H100, sum u8 65536 x 1024, max f32 4194304 x 16). Nodes of 4096 rows instead of 1024: u8
-     1024 columns 1907 -> 2488, before there were strips. */
+  /* The same: bytes of a column for each field of a node's state, and batches of a warp for each node at least: not
+     measured. Nodes of 4096 rows instead of 1024: u8 1024 columns 1907 -> 2488, before there were strips. */
   static constexpr int strip_node_bytes = 256, strip_node_batches = 4;
-  /* gr_reduce_cols_sum: units in turn, as a logarithm, of columns of one leaf and of more, at most: 1 or 2, 4 or 8
-     within 1 % (H100, f32 64 x 1048576, 65536 x 1024, 4194304 x 16); and only where rounds of blocks get no longer than
-     such a share: f64 300 x 140000 112 -> 82 us; 5/4 or 10/9 within 1 % (H100). */
+  /* gr_reduce_cols_sum: units in turn, as a logarithm, of columns of one leaf and of more, at most: of one leaf 1 or 2
+     within 1 % (H100, f32 64 x 1048576), of more not measured; and only where rounds of blocks get no longer than such
+     a share: f64 300 x 140000 112 -> 82 us. The share itself is not measured. */
   static constexpr int sum_units_of_leaf = 2, sum_units = 8;
   static constexpr gr_share sum_rounds = {10, 9};
   /* The same: turns of a warp, as a logarithm, beyond the levels of its stack in registers, from which on warps share a

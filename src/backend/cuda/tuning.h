@@ -45,8 +45,7 @@
 
 /* ---- launches ---- */
 
-/* Graphs of a queue, each of which takes some 100 KB of the device's memory: 12 or 24: within 1 % (H100, 16 arrays in
-   turn); more are not measured. */
+/* Graphs of a queue, each of which takes some 100 KB of the device's memory: more or fewer are not measured. */
 #define GR_MOST_GRAPHS 24
 /* Of them of the same kernels with different arguments, each ready if its arguments come again (by 2, 6 arrays in turn
    8.53 -> 8.30 us, 24 8.44 -> 8.35, H100): three arrays in turn 5.59 us a sum, with one graph for all of them 6.96. */

@@ -27,12 +27,12 @@
 #define GR_JIT_HELD 32
 #define GR_JIT_HELD_FEW 16
 
-/* Lines of steps that do with as many registers as the skeleton alone, and the registers of those that do not.
-   H100, 2^26 f32: 30 or 120 lines within 1 %; with 80 registers exp(a) * sin(b) 215 -> 196 us. */
+/* Lines of steps that do with as many registers as the skeleton alone, and the registers of those that do not. With 80
+   registers the sum of 2^26 f32 exp(a) * sin(b) 215 -> 196 us (H100); other numbers of lines are not measured. */
 #define GR_JIT_FEW_LINES 120
 #define GR_JIT_MANY_REGISTERS 128
 /* Registers of few lines of the least of one formula and the greatest of another: three blocks on a multiprocessor.
-   With them minmax by skipnan takes 1.09 of the plain one's time; 64 or 80: within 1 % (H100). */
+   With them minmax by skipnan takes 1.09 of the plain one's time; other numbers are not measured. */
 #define GR_JIT_ENDS_REGISTERS 80
 /* The same of positions in a vector of elements of 4 and 8 bytes, from 9.0 on: four blocks. By a mask argmax of f32
    takes 92 otherwise, and so two blocks; 24 bytes spill, none of them in the loop over leaves. Not measured. */
