@@ -1,7 +1,8 @@
 /*
 ** Tuning of the scans. The numbers choose kernels, grids and what is on its way, never results: what the order of
 ** additions goes by (a tile's elements, its rows, groups of 32 tiles) is in scan.cuh. The figures are of one H200
-** (docs/findings/scan.md), of f32 sums if nothing else is said; no other chip has numbers of its own.
+** (docs/findings/scan.md), of f32 sums if nothing else is said; no other chip has numbers of its own. Figures that say
+** "H100" are us of one H100 (bench/tuning.lua, docs/adding.md): every other value was run beside the one in use.
 */
 #ifndef GR_CUDA_SCAN_TUNING_H
 #define GR_CUDA_SCAN_TUNING_H
@@ -11,15 +12,16 @@ struct gr_scan_tuning {
 
   /* A vector of up to so many tiles has a block for each of them, a longer one goes through the ring: 2^18 elements
      7.3 -> 5.7 us, since blocks wait for others once. No more than a superblock of tiles, as a block adds up all groups
-     before its own itself; a lower limit is not measured. */
+     before its own itself. H100, up to 256 tiles: 1.5 x 10^6 elements 6.30 -> 8.96 us, 3 x 10^6 11.8 -> 13.0. */
   static constexpr int short_tiles = 1024;
   /* Warps that write results, each of them two rows of a tile; those of the ring, and all of such a block. Two rows are
-     what the code has, so no other number is measured. */
+     what the code has, so there are no other numbers. */
   static constexpr int writers = 8;
   /* Blocks that find room on a multiprocessor, so a thread has 64 registers: where 2 or 4 groups of tiles were asked
      for at once it took 76 to 91, fewer blocks found room, and 2^21 elements took 9.25 us, not 6.96. */
   static constexpr int short_blocks = 4;
-  /* Elements that a thread of many.cuh moves in a row where vectors share a warp's row: not measured. */
+  /* Elements that a thread of many.cuh moves in a row where vectors share a warp's row: by 2 rows of 20 106 -> 105
+     us, of 300 130 -> 127 (H100). */
   static constexpr int many_elements = 4;
 
   /* ---- vectors of up to 8 elements, a thread each: gr_scan_few ---- */
@@ -39,16 +41,16 @@ struct gr_scan_tuning {
 
   /* ---- the ring: ring.cuh ---- */
 
-  /* Warps that add rows up, four rows each; beside them one that loads, three for tiles' totals, and the writers.
-     Another number is not measured. One of the three looks back: 3639 GB/s with two that do, 3454 with four, and with a
-     warp for groups' totals one is best. */
+  /* Warps that add rows up, four rows each; beside them one that loads, three for tiles' totals, and the writers. The
+     rows of a tile are added up by fours, so there are no other numbers. One of the three looks back: 3639 GB/s with
+     two that do, 3454 with four, and with a warp for groups' totals one is best. */
   static constexpr int ring_adders = 4;
   /* Blocks of a multiprocessor: 2^28 elements 3639 GB/s, with one of 28 warps 2789. */
   static constexpr int ring_blocks = 2;
   /* Tiles that are asked for and not yet added up, at most: 3631 GB/s, with 3, 2 and 1 3625, 3640 and 1950. */
   static constexpr int ring_ahead = 4;
   /* Tiles that a ring has room for, at least and at most: where two rings of the least find no room, one block has it
-     all. Neither is measured. */
+     all. The least is not measured. H100: by 8 at most sums of 2^26 u8 227 -> 221 us, maxima within 1 %. */
   static constexpr int ring_least_slots = 2, ring_slots = 16;
   /* Bytes that a tile of strided narrow elements lies across, up to which L2 is asked for it ahead. Sums of every other
      f16 of 2^26 222 -> 166 us, u8 247 -> 187; tiles of f16 maxima, which are longer, 181 -> 184, so not these. */
@@ -60,10 +62,11 @@ struct gr_scan_tuning {
   /* ---- a warp's elements: rows.cuh ---- */
 
   /* Copies of a lane that are asked for in a row: of every other element of 2^26, by four -> by eight, u8 sums 334 ->
-     250 us, f16 sums 328 -> 228, 8 bytes 392 -> 397. Of whole words: not measured. */
+     250 us, f16 sums 328 -> 228, 8 bytes 392 -> 397. Of whole words: not
+     measured. */
   static constexpr int copies = 8;
   /* Words of a lane that are loaded together where narrow elements lie across words, and results that go out one by one
-     in a row: not measured. */
+     in a row: 2 or 4, and 1 or 2, within 1 % (H100, every other of 2^25 f16, 2^26 u8, 2^25 f32). */
   static constexpr int words_across = 4, results_apart = 2;
 };
 
