@@ -1,12 +1,13 @@
-/* Sums of products of a matrix's columns, each less a number of its own: what a device may do at once for covariances. */
+/* Sums of products of a matrix's columns, each less a number of its own: what a device may do at once for covariance. */
 #ifndef GR_KERNELS_PRODUCTS_H
 #define GR_KERNELS_PRODUCTS_H
 
 #include "kernels/jobs.h"
 
 /*
-** Element (row, column) lies at a.data + (row * columns + column) * a.stride. out[j * columns + k] is the dot of columns
-** j and k, of f64 and along the tree, after means[j] and means[k] have been subtracted: both sides of it are filled in.
+** Element (row, column) lies at a.data + (row * columns + column) * a.stride. out[j * columns + k] is the dot of
+** columns j and k, of f64 and along the tree, after means[j] and means[k] have been subtracted: both sides of it are
+** filled in.
 */
 typedef struct gr_products_job {
   gr_dtype dtype;

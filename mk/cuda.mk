@@ -16,7 +16,7 @@ every_cu = $(filter-out $(shipped_cu),$(wildcard kernels/cuda/*/*.cu kernels/lad
 cuda_cu = $(foreach s,$(slow_cu),$(filter %/$(s).cu,$(every_cu))) \
   $(filter-out $(foreach s,$(slow_cu),%/$(s).cu),$(every_cu))
 
-# What is shipped; 8.6 and 8.9 run the code of 8.0, as newer chips of a family run the first one's: docs/findings/build.md.
+# What is shipped; 8.6 and 8.9 run 8.0's code, as newer chips of a family run the first one's: docs/findings/build.md.
 release_archs = 75 80 90 100 120
 
 ifeq ($(flavour),cpu)

@@ -31,8 +31,8 @@ struct gr_scan_tuning {
 
   /* ---- columns, down which warps go: down.cuh ---- */
 
-  /* So many elements of each column at least, of fewer columns than 32 so many, and so many in all: where the limits lie
-     is not measured. */
+  /* So many elements of each column at least, of fewer columns than 32 so many, and so many in all: where the limits
+     lie is not measured. */
   static constexpr int down_length = 256, down_few_length = 4096, down_elements = 1 << 20;
   /* Threads of a multiprocessor. */
   static constexpr int down_threads = 1024;

@@ -39,7 +39,7 @@ void gr_emit_functions(gr_emitter *);           /* that the steps call */
 void gr_emit_argument(gr_emitter *, const char *type, const char *to, int word);
 const char *gr_emit_load(const gr_emitter *); /* the instruction that loads from an input */
 
-/* 32-bit words of an input for one word of results; the type of a load of so many bytes, and the registers it goes to. */
+/* 32-bit words of an input for one word of results; the type of a load of so many bytes, and where it goes to. */
 int gr_emit_words_of(const gr_emitter *, int node);
 const char *gr_emit_loaded(int bytes, char prefix, int first, char to[64]);
 
