@@ -1,4 +1,4 @@
-/* Sums of products of a matrix's columns, each less a number of its own: what a device may do at once for covariance. */
+/* Sums of products of a matrix's columns, each less a number of its own: what a device does at once for covariances. */
 #ifndef GR_KERNELS_PRODUCTS_H
 #define GR_KERNELS_PRODUCTS_H
 

@@ -58,8 +58,9 @@ __device__ __forceinline__ void bring_all(const arguments &q, int64_t row, int h
   }
 }
 
-/* All halves of the tree's lanes but the first, of 2 * n sums at once: the lanes share them out, 16 / n of them each. */
-template <int n> __device__ __forceinline__ double fold(double (&v)[16], int lane) {
+/* All halves of the tree's lanes but the first, of 2 * n sums at once: lanes share them out, 16 / n of them each. */
+template <int n>
+__device__ __forceinline__ double fold(double (&v)[16], int lane) {
   if constexpr (n == 0) {
     return v[0] + __shfl_xor_sync(~0u, v[0], 1);
   } else {
@@ -158,7 +159,7 @@ __global__ void __launch_bounds__(threads) fold_of_products(const __grid_constan
 }
 
 int across_of(int columns) { return (columns + 3) / 4; }
-int pitch_of(int columns) { return 4 * across_of(columns) + 2; } /* so that lanes, two doubles each, meet no other bank */
+int pitch_of(int columns) { return 4 * across_of(columns) + 2; } /* lanes, two doubles each, meet no other's bank */
 size_t bytes_of(int columns) { return (size_t)leaf * (size_t)pitch_of(columns) * sizeof(double); }
 
 cudaError_t start(const void *kernel, int64_t blocks, size_t shared, arguments &q, const gr_cuda_run *run) {
