@@ -318,7 +318,7 @@ static gr_status start(gr_cuda_queue *q, const gr_formula_job *job, gr_ticket *t
   gr_cuda_taken c;
   if (own.n > GR_MOST_LEAVES * GR_LEAF(gr_size_of(own.dtype))) return GR_NOT_FUSED;
   gr_status status = gr_cuda_launch_batch(q, name); /* of others before */
-  if (status == GR_OK) status = take_reduction(q, job, &job->consumers[0], -1, &c);
+  if (status == GR_OK) status = take_reduction(q, job, &job->consumers[0], -1, 0, &c);
   if (status != GR_OK) return status;
   status = gr_cuda_take_slot(q, &slot);
   if (status == GR_OK && own.n * gr_size_of(own.dtype) >= GR_ALONE_BYTES) {
