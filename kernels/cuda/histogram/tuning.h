@@ -72,10 +72,10 @@ struct gr_histogram_tuning {
      67.9 -> 66.8 us, but of 4 bytes 57000 bins 4053 -> 3874. */
   template <int size> static constexpr bool pieces = size <= 2;
   /* Words of a thread in flight. Two counters a word: 1 3464, 2 3746, 3 3435, 4 2707, which spills. The others, as
-     registers allow. H100: of 16 bits by three 2^25 f16 23.5 -> 25.4 us, f32 over edges within 1 %; else by three
-     instead of four i32 87.7 -> 86.8, u8 22.4 -> 21.9. */
+     registers allow, and three or four, as the holes of formulas have. H100: of 16 bits by two 2^25 f16 25.4 -> 23.5
+     us, f32 over edges within 1 %; else by three instead of four i32 87.7 -> 86.8, u8 22.4 -> 21.9. */
   template <bool wide, int size, bool has_table>
-  static constexpr int loads_ahead = wide || size == 2 || has_table ? 2 : 4;
+  static constexpr int loads_ahead = wide ? 2 : size == 2 || has_table ? 3 : 4;
   /* Words of a block's row that a thread writes at a time: 2 or 4 within 1 % (H100). */
   static constexpr int row_words = 4;
 
