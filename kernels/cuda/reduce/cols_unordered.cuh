@@ -228,7 +228,9 @@ __global__ void __launch_bounds__(gr_strip_warps * 32, gr_strip_resident<R> / gr
   const gr_cols_unordered_args &how = q.cols_unordered;
   using Q = typename gr_collected<R>::type;
   constexpr int size = gr_size<R::dtype>, word = gr_strip_word<R>, C = word / size, warps = gr_strip_warps;
-  constexpr int batch = gr_strip_batch_bytes<size> / word / R::inputs, slots = 32 * C + 32, pitch = warps * slots;
+  constexpr int batch = gr_strip_batch_bytes<size, R::inputs> / word / R::inputs, slots = 32 * C + 32;
+  constexpr int pitch = warps * slots;
+  static_assert(size > 1 || batch % 4 == 0, "four rows of bytes are turned together");
   using B = gr_strip_batch<Q, word / 4, batch>;
   __shared__ int64_t states[pitch * Q::fields]; /* one unused after every C, for the banks */
   int lane = threadIdx.x & 31, warp = gr_warp_index(), z = warp & ((1 << how.strip_warps_log2) - 1), near = how.rows,

@@ -161,7 +161,8 @@ void plan_cols_unordered(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip 
   gr_reduce_args &q = p.args;
   gr_cols_unordered_args &how = q.cols_unordered;
   int64_t size = gr_size_of(j.dtype), word = size * p.entry.columns, row = j.count * size, warps = p.entry.warps;
-  int64_t batch = (size == 1 ? gr_strip_batch_bytes<1> : gr_strip_batch_bytes<2>) / word / p.inputs, strips = 0;
+  int64_t bytes = size == 1 && p.inputs == 1 ? gr_strip_batch_bytes<1, 1> : gr_strip_batch_bytes<2, 1>;
+  int64_t batch = bytes / word / p.inputs, strips = 0;
   int64_t good = t.cols_unordered.good_share;
   auto loose = [&](const gr_vec &v) { return ((uintptr_t)v.data | (uintptr_t)(v.stride * how.rows)) % word != 0; };
   auto all_loose = [&] { return loose(j.a) | (p.inputs == 2 && !shared_b(j) && loose(j.b)) << 1; };
