@@ -80,6 +80,25 @@ describe("of rows and columns", function()
     end
   end)
 
+  it("scans of long columns, many or few, are those of each", function()
+    on_each(function()
+      for s, shape in ipairs { { 350001, 3 }, { 33000, 33 }, { 4111, 256 }, { 140000, 8 }, { 262145, 4 } } do
+        local n, columns = shape[1], shape[2]
+        for _, dtype in ipairs { "f32", "f64", "i32" } do
+          local r = gr.rand(n * columns, "f64", { seed = s })
+          local X = (dtype == "i32" and (r * 200 - 100):cast "i32" or (r - 0.5):cast(dtype)):matrix(n)
+          local how = { axis = 1, exclusive = s % 2 == 0, reverse = s % 3 == 0 }
+          local Y = X:scan(how)
+          for _, k in ipairs { 1, 2, columns } do
+            local alone = X:slice():slice(k, n * columns, columns):copy():scan { exclusive = how.exclusive,
+              reverse = how.reverse }
+            assert.is_true(alone:bytes() == Y:slice():slice(k, n * columns, columns):copy():bytes(), dtype .. columns)
+          end
+        end
+      end
+    end)
+  end)
+
   it("takes one launch for all", function()
     local x, into = gr.randn(6000, "f32"), gr.zeros(6000, "f32")
     for _, rows in ipairs { 2, 100, 3000 } do

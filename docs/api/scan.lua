@@ -28,7 +28,7 @@ return {
       errors = "Another operation; `kernel` with one of your own; an `into` of another dtype or length, "
         .. "or one that overlaps the input without being it.",
       cost = "O(n): one pass, one launch (decoupled look-back, Merrill and Garland 2016); of rows and columns one "
-        .. "for all, but one each above 2^22 elements.",
+        .. "for all, but on the CPU, and of rows, one each above 2^22 elements.",
       waits = c.no_wait,
       example = [[
 local a = gr.array({ 3, 1, 4, 1, 5 }, "i32")
