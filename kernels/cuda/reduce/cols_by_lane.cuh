@@ -11,14 +11,14 @@
 #define GR_CUDA_REDUCE_COLS_BY_LANE_CUH
 
 #include "kernels/cuda/grid/combine.cuh"
+#include "kernels/cuda/reduce/entry.cuh"
 #include "kernels/cuda/reduce/tuning.h"
 #include "kernels/cuda/thread/load.cuh"
 
 template <class R>
 constexpr bool gr_has_cols_by_lane = R::lanes;
-/* Whose elements may be held; the others stand there once, in turn. */
 template <class R>
-constexpr bool gr_by_lane_holds = R::red == GR_RED_VARIANCE || R::red == GR_RED_DOT;
+constexpr bool gr_by_lane_holds = gr_by_lane_holds_for(R::red);
 template <class Q>
 constexpr int gr_by_lane_deep = gr_by_lane_deep_for(gr_traits_of<Q>);
 

@@ -13,6 +13,8 @@
 #include "kernels/cuda/reduce/tuning.h"
 #include "kernels/cuda/thread/load.cuh"
 
+template <class R>
+constexpr int gr_strip_batch_bytes = gr_strip_batch_bytes_for(gr_size<R::dtype>, R::inputs);
 /* Bytes of a lane's word: as many columns as registers and shared memory hold states of. */
 template <class R>
 constexpr int gr_strip_word_of() {
@@ -228,7 +230,7 @@ __global__ void __launch_bounds__(gr_strip_warps * 32, gr_strip_resident<R> / gr
   const gr_cols_unordered_args &how = q.cols_unordered;
   using Q = typename gr_collected<R>::type;
   constexpr int size = gr_size<R::dtype>, word = gr_strip_word<R>, C = word / size, warps = gr_strip_warps;
-  constexpr int batch = gr_strip_batch_bytes<size, R::inputs> / word / R::inputs, slots = 32 * C + 32;
+  constexpr int batch = gr_strip_batch_bytes<R> / word / R::inputs, slots = 32 * C + 32;
   constexpr int pitch = warps * slots;
   static_assert(size > 1 || batch % 4 == 0, "four rows of bytes are turned together");
   using B = gr_strip_batch<Q, word / 4, batch>;

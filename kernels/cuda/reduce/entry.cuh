@@ -50,6 +50,9 @@ struct gr_reduce_entry {
   unsigned ring_bytes;     /* of shared memory, of cols_variance_ring */
 };
 
+/* Whose elements gr_reduce_cols_by_lane may hold; the others stand there once, in turn. */
+constexpr bool gr_by_lane_holds_for(gr_reducer red) { return red == GR_RED_VARIANCE || red == GR_RED_DOT; }
+
 /*
 ** The entry of each reducer for a dtype, in the file of its like (instances_*.cu): without kernels where it is not
 ** defined for the dtype. They are hidden, so that one that is nowhere is an error of the linker, not of whoever loads

@@ -69,8 +69,7 @@ void plan_cols_by_lane(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip &c
   /* Warps: so many that they hold a leaf, or, if they cannot, that each has some rows. */
   const int all = how.groups_log2 + how.rows_log2, most = log2_of(gr_by_lane_warps) + how.sides_log2;
   const int wanted = all > slots ? all - slots : 0;
-  const bool holds = p.reducer == GR_RED_VARIANCE || p.reducer == GR_RED_DOT;
-  const bool fits = holds && wanted <= most && wanted <= how.groups_log2;
+  const bool fits = gr_by_lane_holds_for(p.reducer) && wanted <= most && wanted <= how.groups_log2;
   int64_t some = clamp(power_of_two(rows / gr_by_lane_rows), 1, gr_by_lane_warps);
   const int64_t blocks = q.leaves * ceil_div(j.count, 32 >> how.sides_log2);
   while (some > t.cols_by_lane.least_warps && blocks * some > chip.sms * t.cols_by_lane.warps) some /= 2;
@@ -161,8 +160,7 @@ void plan_cols_unordered(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip 
   gr_reduce_args &q = p.args;
   gr_cols_unordered_args &how = q.cols_unordered;
   int64_t size = gr_size_of(j.dtype), word = size * p.entry.columns, row = j.count * size, warps = p.entry.warps;
-  int64_t bytes = size == 1 && p.inputs == 1 ? gr_strip_batch_bytes<1, 1> : gr_strip_batch_bytes<2, 1>;
-  int64_t batch = bytes / word / p.inputs, strips = 0;
+  int64_t batch = gr_strip_batch_bytes_for((int)size, p.inputs) / word / p.inputs, strips = 0;
   int64_t good = t.cols_unordered.good_share;
   auto loose = [&](const gr_vec &v) { return ((uintptr_t)v.data | (uintptr_t)(v.stride * how.rows)) % word != 0; };
   auto all_loose = [&] { return loose(j.a) | (p.inputs == 2 && !shared_b(j) && loose(j.b)) << 1; };

@@ -66,8 +66,7 @@ constexpr int gr_cols_sum_warps = 4;
    has on their way, of all inputs: of bytes by 128 instead of 64 sum u8 65536 x 1024 25.9 -> 32.7 us, and of two
    inputs four rows must be there together; of others by 64 instead of 128 max f32 20000 x 1001 30.2 -> 31.0 (H100). */
 constexpr int gr_strip_warps = 4;
-template <int size, int inputs>
-constexpr int gr_strip_batch_bytes = size == 1 && inputs == 1 ? 64 : 128;
+constexpr int gr_strip_batch_bytes_for(int size, int inputs) { return size == 1 && inputs == 1 ? 64 : 128; }
 /* gr_reduce_rows_staged: warps of a block: 2 or 4 within 1 % (H100, rows of 64 and 256 f32); and words of 16 bytes that
    a warp stages at most: by 288 instead variances are 5 to 10 % slower. */
 constexpr int gr_staged_warps = 4, gr_most_stage = 544;

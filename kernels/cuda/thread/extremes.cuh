@@ -96,10 +96,9 @@ struct gr_order : gr_common<RED, D> {
     K low, high;
   };
   static __device__ __forceinline__ Lane start() {
-    if constexpr (!by_word && !nan) { /* what none is present of has the ends of what there may be */
-      const double end = __longlong_as_double(0x7ff0000000000000ll);
-      return Lane{(K)gr_element<D>::key(end), (K)gr_element<D>::key(-end)};
-    } else if constexpr (!by_word) return Lane{INT64_MAX, INT64_MIN};
+    /* Where none is present, the ends of what there may be. */
+    if constexpr (!by_word && !nan) return Lane{gr_key_inf(D), ~gr_key_inf(D)};
+    else if constexpr (!by_word) return Lane{INT64_MAX, INT64_MIN};
     else if constexpr (D == GR_F32) return Lane{0x7f800000u, 0xff800000u};
     else if constexpr (D == GR_F16) return Lane{0x7c007c00u, 0xfc00fc00u};
     else if constexpr (D == GR_BF16) return Lane{0x7f807f80u, 0xff80ff80u};

@@ -180,8 +180,7 @@ static void share(const gr_formula_job *job, numbers *s) {
 
 /* Whether such a kernel serves an operation of floats, if that is in the place of what it leaves out. */
 static int leaves_out(gr_op op, gr_dtype t, uint64_t fill) {
-  const uint64_t infinity = t == GR_F64 ? 0x7ff0 : t == GR_F16 ? 0x7c00 : 0x7f80;
-  const int shift = gr_size_of(t) == 2 ? 0 : 8 * gr_size_of(t) - 16;
+  const uint64_t infinity = (uint64_t)gr_key_inf(t), sign = UINT64_C(1) << (8 * gr_size_of(t) - 1);
   switch ((int)op) {
     case GR_OP_sum:
     case GR_OP_mean:
@@ -191,9 +190,9 @@ static int leaves_out(gr_op op, gr_dtype t, uint64_t fill) {
     case GR_OP_dot:
     case GR_OP_mse: return fill == 0;
     case GR_OP_min:
-    case GR_OP_argmin: return fill == infinity << shift;
+    case GR_OP_argmin: return fill == infinity;
     case GR_OP_max:
-    case GR_OP_argmax: return fill == (infinity | 0x8000) << shift;
+    case GR_OP_argmax: return fill == (infinity | sign);
   }
   return 0;
 }
