@@ -48,6 +48,20 @@ static inline void gr_mailbox_fold(gr_reducer red, gr_acc_kind kind, int fields,
     }
 }
 
+/*
+** The key of a position's state as the CPU has it, and ranks merge it. A device compares in 32 bits where elements have
+** no more: the greatest of these is a NaN's, and integers of a sign lie above 0, in their order.
+*/
+static inline int64_t gr_mailbox_key(int64_t key, int largest, gr_dtype dtype) {
+  const int size = gr_size_of(dtype);
+  const int64_t mask = size == 4 ? UINT32_MAX : -1;
+  if (size == 8) return key;
+  if (gr_is_float(dtype)) return key == INT32_MAX ? INT64_MAX : key;
+  if (!largest) key = ~key & mask;
+  if (dtype == GR_I8 || dtype == GR_I16 || dtype == GR_I32) key -= (int64_t)1 << (8 * size - 1);
+  return largest ? key : ~key;
+}
+
 /* The states of one vector as one. */
 static inline gr_acc gr_mailbox_state(const uint64_t *halves, const gr_mailbox_shape *t, gr_op op, gr_dtype dtype) {
   const gr_reducer red = gr_reducer_of(op, dtype);
@@ -61,6 +75,7 @@ static inline gr_acc gr_mailbox_state(const uint64_t *halves, const gr_mailbox_s
   else if (kind == GR_ACC_ORDER) gr_mailbox_fold(red, GR_ACC_ORDER, 2, state, t->states);
   else gr_mailbox_fold(red, kind, t->fields, state, t->states);
   for (int f = 0; f < t->fields; f++) whole.i[f] = state[0][f];
+  if (kind == GR_ACC_POSITION) whole.i[0] = gr_mailbox_key(whole.i[0], red == GR_RED_ARGMAX, dtype);
   return whole;
 }
 

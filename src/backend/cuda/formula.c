@@ -248,20 +248,12 @@ static gr_status add(gr_cuda_queue *q, const gr_formula_job *job, const numbers 
   return gr_cuda_add_reduce(q, &list, 1, l->slot, &c.formula);
 }
 
-/* The extreme from the key that has won, which is other than those of extremes where kernels serve several orders. */
+/* The extreme from the key that has won. */
 static gr_value extreme_at(const shared *l, const gr_reduce_job *job) {
   const gr_reduce_job *first = &l->first->job;
   const gr_acc best = gr_mailbox_state(l->slot->host->words, &l->slot->mailbox, first->op, first->dtype);
-  const int left = 64 - 8 * gr_size_of(job->dtype);
-  uint64_t key = (uint64_t)(l->red == GR_RED_ARGMIN ? ~best.i[0] : best.i[0]);
-  gr_acc ends = {{0, 0, 0}};
-  if (job->dtype == GR_I8 || job->dtype == GR_I16 || job->dtype == GR_I32) key ^= (uint64_t)1 << (63 - left);
-  if (gr_is_float(job->dtype)) ends.i[0] = (int64_t)key;
-  else if (job->dtype == GR_U8 || job->dtype == GR_U16 || job->dtype == GR_U32)
-    ends.i[0] = (int64_t)(key << left >> left);
-  else ends.i[0] = (int64_t)(key << left) >> left;
-  ends.i[1] = ends.i[0];
-  return gr_finish(job->op, job->dtype, ends, job->n, job->ddof);
+  const int64_t key = l->red == GR_RED_ARGMIN ? ~best.i[0] : best.i[0];
+  return gr_finish(job->op, job->dtype, (gr_acc){{key, key, 0}}, job->n, job->ddof);
 }
 
 /* Some fields of each state, as if they were all. */
