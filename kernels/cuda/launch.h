@@ -100,7 +100,10 @@ void gr_cuda_explain_scan(const gr_scan_job *, const gr_cuda_chip *, gr_explaine
 void gr_cuda_explain_histogram(const gr_histogram_job *, const gr_cuda_chip *, gr_explained *);
 /* Row k of the table that kernels are chosen by, from 0: its kernel, and what that serves (why). 0: there is none. */
 int gr_cuda_reduce_row(int k, gr_explained *);
-/* One launch for jobs of one vector each that differ in data and operation alone, not in reducer; needs run->done. */
+/*
+** One launch for jobs of one vector each that differ in data, length and operation alone, not in reducer; needs
+** run->done.
+*/
 int gr_cuda_reduce_arrays(const gr_reduce_job *const *, int count, const gr_cuda_run *);
 /*
 ** Of formulas (run->formula), whose elements lie from address 0 on: whether columns have a skeleton; and which one a

@@ -6,13 +6,14 @@ local comm = require "gpureduce.mpi".world()
 local with = { comm = comm }
 gr.use(assert(os.getenv "GPUREDUCE_DEVICE"))
 
--- What f gives, and how many bytes come from the device meanwhile; waits: how often the host has waited for it.
-local waits
+-- What f gives, and how many bytes come from the device meanwhile; waits: how often the host has waited for it;
+-- launches: of kernels.
+local waits, launches
 local function brought(f, ...)
   local before = gr.stats()
   local x, y = f(...)
   local after = gr.stats()
-  waits = after.syncs - before.syncs
+  waits, launches = after.syncs - before.syncs, after.launches - before.launches
   return after.bytes_down - before.bytes_down, x, y
 end
 
@@ -61,8 +62,8 @@ for _, dtype in ipairs { "f32", "f64", "u8", "i64", "bf16" } do
         local bytes, x = brought(gr[op], p, with)
         same(x, (gr[op](a)), op, dtype, k)
         assert(bytes <= most, op .. " of " .. dtype .. " brings " .. bytes .. " bytes")
-        -- Up to eight nodes are one wait, and elements at borders come with them unless there are very many bytes.
-        local enough = dtype == "bf16" and 4 or 2
+        -- All nodes are one wait, and elements at borders come with them unless there are very many bytes.
+        local enough = dtype == "bf16" and 3 or 1
         assert(time == 1 or waits <= enough, op .. " of " .. dtype .. " waits " .. waits .. " times")
       end
     end
@@ -99,9 +100,50 @@ for _, dtype in ipairs { "f32", "f64", "u8", "f16" } do
   end
 end
 
+-- Positions: what a node of the device has, or what is in a leaf that is put together on the host, may be the first of
+-- the best, or a NaN.
+for _, dtype in ipairs { "u8", "i8", "u16", "i16", "u32", "i32", "i64", "f16", "bf16", "f32", "f64" } do
+  local float = dtype:find "f"
+  local n = 30000 * comm.size
+  local a = gr.randn(n, { seed = 8, dtype = "f64" }):clamp(-3, 3) * 20
+  a = (dtype:find "u" and a:abs() or a):cast(dtype)
+  local range = parts(n, dtype)[2]
+  local node, border = 5, comm.size > 1 and comm:bcast(range[2]) or n
+  for _, values in ipairs { { 100, 0 }, { 0, 100 }, { 100, 100 }, { 99, 100 }, { "nan", 0 }, { 0, "nan" }, { "nan", "nan" } } do
+    if float or values[1] ~= "nan" and values[2] ~= "nan" then
+      for k, at in ipairs { node, border } do a[at] = values[k] == "nan" and 0 / 0 or values[k] end
+      for _, x in ipairs { a, dtype:find "u" and 200 - a or -a } do
+        if x.dtype ~= dtype then x = x:cast(dtype) end
+        local p = x:slice(range[1], range[2]):copy()
+        for _, op in ipairs { "argmax", "argmin" } do
+          same(gr[op](p, with), gr[op](x), op, dtype, "positions", values[1], values[2])
+        end
+      end
+    end
+  end
+end
+
+local first, last
+
+-- Many nodes: eight are a launch, one puts a leaf together, and two bring elements at most.
+for _, op in ipairs { "sum", "max", "var", "argmin", "norm" } do
+  local own, shift = 2 ^ 18, 333
+  local whole = gr.randn(own * comm.size, { seed = 6 })
+  first, last = comm.rank * own + 1, (comm.rank + 1) * own
+  if comm.rank > 0 then first = first + shift end
+  if comm.rank < comm.size - 1 then last = last + shift end
+  local p = whole:slice(first, last):copy()
+  for time = 1, 2 do
+    local _, x = brought(gr[op], p, with)
+    same(x, (gr[op](whole)), op, "many nodes")
+    assert(time == 1 or launches <= 5, op .. " of many nodes takes " .. launches .. " launches")
+    assert(time == 1 or waits <= 1, op .. " of many nodes waits " .. waits .. " times")
+  end
+end
+
 -- Columns of a matrix that takes longer to bring than launches for all nodes of them do.
 local rows = 900000 * comm.size
-local first, last = comm:part(rows)
+first, last = comm:part(rows)
 local m = gr.rand(rows * 2, { seed = 5 })
 local part = m:slice(2 * first - 1, 2 * last):copy()
 for _, op in ipairs { "sum", "var", "argmax", "norm" } do

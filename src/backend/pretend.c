@@ -341,7 +341,11 @@ static gr_status pretend_states(gr_queue *q, const gr_reduce_job *jobs, int coun
   q->stats.copies += (uint64_t)brought;
   for (int k = 0; k < brought; k++) q->stats.bytes_down += b[k].bytes;
   if (memory.lose_at > 0 && --memory.lose_at == 0) q->lost = 1;
-  return usable(q) == GR_OK ? gr_cpu_do_states(q, jobs, count, states, b, brought) : GR_DEVICE;
+  if (usable(q) != GR_OK) return GR_DEVICE;
+  const uint64_t launches = q->stats.launches + (uint64_t)((count + GR_TOGETHER - 1) / GR_TOGETHER); /* as on a GPU */
+  const gr_status status = gr_cpu_do_states(q, jobs, count, states, b, brought);
+  q->stats.launches = launches;
+  return status;
 }
 
 /* States of an operator as a device that compiles has them; their results are made by the host. */

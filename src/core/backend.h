@@ -45,6 +45,7 @@ typedef struct gr_backend gr_backend;
 ** done. All zeros: nothing to look at.
 */
 #define GR_TOGETHER 8 /* results of one start at most */
+#define GR_STATES 64  /* jobs of one call of states at most */
 typedef struct gr_ticket {
   int done;
   uint64_t words[2]; /* once done: as gr_backend.reduce gives them */
@@ -202,8 +203,9 @@ struct gr_backend {
   /*
   ** These wait, and give results in host memory. NULL: the core lets the CPU do it, on the host's copy. exact: of
   ** job->count vectors. custom: where the backend has it, results stay in memory of the device, and nothing waits.
-  ** Of parts of vectors that lie over ranks: states of up to GR_TOGETHER jobs, one after the other, each of which has
-  ** an element; totals and results of a scan. The CPU's states may have jobs of several vectors, others' of one alone.
+  ** Of parts of vectors that lie over ranks: states of up to GR_STATES jobs, one after the other, which differ in data
+  ** and length alone and have an element each; totals and results of a scan. The CPU's states may have jobs of several
+  ** vectors, others' of one alone.
   ** Along with states come bytes of this memory, up to GR_BROUGHT stretches, by the same wait; count may be 0 then.
   */
   gr_status (*custom)(gr_queue *, const gr_operator_job *);

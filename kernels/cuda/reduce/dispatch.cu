@@ -96,8 +96,8 @@ void one_row(gr_reduce_job &j, int size) {
   if (j.b.step == size) j.b.stride = j.a.stride;
 }
 
-/* apart: the vectors are arrays of their own. */
-Plan plan(const gr_reduce_job &job, const gr_cuda_chip &chip, bool apart, bool inputs_stable, bool to_host,
+/* apart: the vectors are arrays of their own, of so many leaves together, the longest as long as the job says; or 0. */
+Plan plan(const gr_reduce_job &job, const gr_cuda_chip &chip, int64_t apart, bool inputs_stable, bool to_host,
           const gr_cuda_formula *formula = nullptr) {
   static const int8_t inputs_of[] = {
 #define GR_X(id, inputs, f, i) inputs,
@@ -124,6 +124,7 @@ Plan plan(const gr_reduce_job &job, const gr_cuda_chip &chip, bool apart, bool i
     p.args.context.key_xor ^= (int64_t)1 << (8 * size - 1);
   if (p.inputs == 1) p.args.job.b = job.a;
   p.args.leaves = clamp(ceil_div(job.n, GR_LEAF(size)), 1, INT64_MAX);
+  p.all_leaves = apart ? apart : p.args.leaves * job.count;
   p.args.flat = job.count == 1 && !job.offsets;
   p.args.inputs_stable = inputs_stable;
   p.to_host = to_host && !(formula && formula->alone);
@@ -267,32 +268,37 @@ int launch(Plan &p, const gr_cuda_run *run) {
 }  // namespace
 
 extern "C" int gr_cuda_reduce(const gr_reduce_job *job, const gr_cuda_run *run) {
-  Plan p = plan(*job, *run->chip, false, reads_at_once(*job, *run), run->done != nullptr, run->formula);
+  Plan p = plan(*job, *run->chip, 0, reads_at_once(*job, *run), run->done != nullptr, run->formula);
   int e = gr_cuda_need(run, scratch_of(p));
   return e == cudaSuccess ? launch(p, run) : e;
 }
 
 extern "C" int gr_cuda_reduce_arrays(const gr_reduce_job *const *jobs, int count, const gr_cuda_run *run) {
   gr_reduce_job all = *jobs[0];
+  int64_t leaves = 0;
   all.count = count;
-  Plan p = plan(all, *run->chip, true, reads_at_once(*jobs[0], *run), true);
+  for (int k = 0; k < count; k++) {
+    if (jobs[k]->n > all.n) all.n = jobs[k]->n;
+    leaves += clamp(ceil_div(jobs[k]->n, GR_LEAF(gr_size_of(all.dtype))), 1, INT64_MAX);
+  }
+  Plan p = plan(all, *run->chip, leaves, reads_at_once(*jobs[0], *run), true);
   p.args.arrays = 1;
   for (int k = 0; k < count; k++) {
     const gr_reduce_job &j = *jobs[k];
-    p.args.array[k] = {j.a.data, j.b.data, j.op};
+    p.args.array[k] = {j.a.data, j.b.data, j.n, j.op};
   }
   int e = gr_cuda_need(run, scratch_of(p));
   return e == cudaSuccess ? launch(p, run) : e;
 }
 
 extern "C" int gr_cuda_columns_fit(const gr_reduce_job *job, const gr_cuda_chip *chip) {
-  Plan p = plan(*job, *chip, false, false, false);
+  Plan p = plan(*job, *chip, 0, false, false);
   const gr_cols_sum_args &how = p.args.cols_sum;
   return p.reducer == GR_RED_SUM && p.row->kernel == GR_KERNEL_cols_sum && !how.unaligned && !how.two_a_word;
 }
 
 int gr_reduce_to_scratch(const gr_reduce_job &job, const gr_cuda_run &run, size_t bytes, char **out) {
-  Plan p = plan(job, *run.chip, false, false, false);
+  Plan p = plan(job, *run.chip, 0, false, false);
   size_t before = (scratch_of(p) + 255) & ~(size_t)255;
   int e = gr_cuda_need(&run, before + bytes);
   if (e != cudaSuccess) return e;
@@ -317,7 +323,7 @@ extern "C" void gr_cuda_explain(const gr_reduce_job *job, const gr_cuda_chip *ch
       GR_COMBINE_MODES(GR_X)
 #undef GR_X
   };
-  Plan p = plan(*job, *chip, false, false, to_host);
+  Plan p = plan(*job, *chip, 0, false, to_host);
   bool parts = p.args.nodes > 1 || p.states > 1;
   *e = {kernel_names[p.row->kernel], p.row->serves, parts ? combines[p.args.combine] : NULL, NULL,
         ceil_div(job->count, p.vectors), blocks_of(p, p.vectors), p.launch.threads, p.launch.shared,

@@ -116,7 +116,7 @@ __global__ void GR_LEAVES_BOUNDS(R) gr_reduce_leaves(const __grid_constant__ gr_
     node = w.node;
     t.n = 0;
     if (w.v < q.job.count && q.arrays) { /* asks for few lines of arguments */
-      t = {(const char *)q.array[w.v].a, (const char *)q.array[w.v].b, q.n, 0, 0, 0, t.node};
+      t = {(const char *)q.array[w.v].a, (const char *)q.array[w.v].b, q.array[w.v].n, 0, 0, 0, t.node};
     } else if (w.v < q.job.count) {
       gr_stretch s = gr_stretch_of(q, q.first + w.v);
       t = {t.a + s.from * q.job.a.step, t.b + s.from * q.job.b.step, s.n <= q.job.n ? s.n : 0, 0, 0, 0, t.node};

@@ -33,6 +33,7 @@ struct Plan {
   bool to_host;       /* the host waits for the result... */
   int64_t states;     /* ...and gets so many of each vector */
   bool many;          /* vectors of one array, which are not empty */
+  int64_t all_leaves; /* of all vectors: arrays may be shorter than the longest, whose leaves are in args */
 };
 
 gr_reduce_entry entry_of(gr_reducer red, gr_dtype t) {
@@ -103,12 +104,12 @@ void plan_leaves(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip &chip) {
     block = warps;
   } else {
     int64_t in_all = sms * (int64_t)(p.reducer == GR_RED_VARIANCE ? t.leaves.variance_warps : t.leaves.row_warps);
-    int64_t wanted = ceil_div(in_all, j.count); /* warps for each vector, enough that one block does it */
+    int64_t wanted = ceil_div(in_all * leaves, p.all_leaves); /* warps for a vector, enough that one block does it */
     int64_t most = power_of_two(leaves) < block ? power_of_two(leaves) : block;
     warps = clamp(power_of_two(wanted), clamp(power_of_two(ceil_div(leaves, t.leaves.most_passes)), 1, most), most);
     passes = power_of_two(ceil_div(leaves, warps));
     if (wanted > warps) { /* several blocks to a vector: one wave of them, if their parts are of nearly the same size */
-      int64_t all = ceil_div(leaves * j.count, warps * slots_of(p, t, sms));
+      int64_t all = ceil_div(p.all_leaves, warps * slots_of(p, t, sms));
       passes = clamp(power_of_two(all), 1, power_of_two(ceil_div(leaves, warps)));
       auto alike = [&] {
         return ceil_div(leaves, warps * passes) * warps * passes * Shares::alike.in <= leaves * Shares::alike.of;

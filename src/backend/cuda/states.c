@@ -4,23 +4,28 @@
 */
 #include "src/backend/cuda/cuda.h"
 
-/* States of several vectors: their launches go together, each with a slot of its own. */
+/* States of several vectors: GR_ARRAYS are a launch, whose slot they share; their launches go together. */
 static gr_status make_states(gr_cuda_queue *q, const gr_reduce_job *jobs, int count, gr_acc *states) {
   gr_cuda_pending *slots[GR_BATCH];
   gr_status status = gr_cuda_launch_batch(q, gr_op_name(jobs->op)); /* of others before */
   int taken = 0, there;
-  while (status == GR_OK && taken < count) {
-    const gr_reduce_job *job = &jobs[taken];
+  for (int k = 0; status == GR_OK && k < count;) {
+    const gr_reduce_job *list[GR_ARRAYS];
+    int some = 0;
+    while (some < GR_ARRAYS && k < count) list[some++] = &jobs[k++];
     status = gr_cuda_take_slot(q, &slots[taken]);
-    if (status == GR_OK) status = gr_cuda_add_reduce(q, &job, 1, slots[taken++], NULL);
+    if (status == GR_OK) status = gr_cuda_add_reduce(q, list, some, slots[taken++], NULL);
   }
   if (status == GR_OK) status = gr_cuda_launch_batch(q, gr_op_name(jobs->op));
   else q->batch.count = 0;
   q->base.stats.syncs++;
-  for (int k = 0; k < taken && status == GR_OK; k++) {
-    status = gr_cuda_await_reduce(q, slots[k], 0, -1, gr_op_name(jobs->op), &there);
-    if (status == GR_OK) states[k] = gr_mailbox_state(slots[k]->host->words, &slots[k]->mailbox, jobs->op, jobs->dtype);
-    slots[k]->waiting -= status == GR_OK;
+  for (int k = 0; k < count && status == GR_OK; k++) {
+    gr_cuda_pending *slot = slots[k / GR_ARRAYS];
+    const gr_mailbox_shape *shape = &slot->mailbox;
+    const int lane = k % GR_ARRAYS, halves = 2 * shape->states * shape->fields;
+    status = gr_cuda_await_reduce(q, slot, lane, -1, gr_op_name(jobs->op), &there);
+    if (status == GR_OK) states[k] = gr_mailbox_state(slot->host->words + lane * halves, shape, jobs->op, jobs->dtype);
+    slot->waiting -= status == GR_OK;
   }
   for (int k = 0; k < taken; k++) gr_cuda_give_slot(q, slots[k]);
   return status;
@@ -46,7 +51,7 @@ gr_status gr_cuda_do_states(gr_queue *base, const gr_reduce_job *jobs, int count
   for (int k = 0; k < brought && !ahead && status == GR_OK; k++)
     status = gr_cuda_download(base, b[k].host, b[k].device, b[k].bytes);
   for (int from = 0, k; from < count && status == GR_OK; from = k) {
-    for (k = from; k < count && k - from < GR_BATCH && !gr_cuda_is_too_long(&jobs[k]);) k++;
+    for (k = from; k < count && k - from < GR_BATCH * GR_ARRAYS && !gr_cuda_is_too_long(&jobs[k]);) k++;
     if (k > from) status = make_states(q, jobs + from, k - from, states + from);
     else status = gr_cuda_reduce_halves(q, &jobs[k], &states[k]), k++;
   }

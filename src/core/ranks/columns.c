@@ -81,11 +81,11 @@ static gr_status all_at_once(gr_queue *q, const gr_reduce_job *given, void *devi
 }
 
 static gr_status one_by_one(gr_queue *q, const gr_reduce_job *job, gr_acc *states) {
-  gr_reduce_job list[GR_TOGETHER];
+  gr_reduce_job list[GR_STATES];
   gr_status status = GR_OK;
-  for (int64_t from = 0; from < job->count && status == GR_OK; from += GR_TOGETHER) {
+  for (int64_t from = 0; from < job->count && status == GR_OK; from += GR_STATES) {
     int count = 0;
-    for (; count < GR_TOGETHER && from + count < job->count; count++) {
+    for (; count < GR_STATES && from + count < job->count; count++) {
       const int64_t k = from + count;
       list[count] = *job;
       list[count].count = 1;

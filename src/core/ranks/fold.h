@@ -42,7 +42,7 @@ char *gr_ranks_packed(const gr_ranks_fold *, const gr_reduce_job *, int64_t low,
 ** of node k from states + k * the job's count on; joined: they lie in the room. states: of as many vectors as
 ** gr_ranks_together says. A rank that is not well (mine) says so in its message.
 */
-#define GR_RANKS_TOGETHER 8
+#define GR_RANKS_TOGETHER GR_STATES /* two nodes for each level of a tree are fewer */
 typedef gr_status (*gr_states_function)(void *with, const gr_reduce_job *nodes, int count, int joined, gr_acc *);
 typedef struct gr_ranks_part {
   const gr_reduce_job *job, *first;

@@ -49,7 +49,7 @@ static gr_status run(gr_context *c, gr_queue *q, const gr_ranks_plan *p, const g
 }
 
 /* With no more bytes and ranks than these, which all of them know, a call takes no memory that could run out. */
-#define NEAR 18432
+#define NEAR 19840
 #define NEAR_RANKS 64
 
 #define NEAR_STEPS 2048 /* bytes of all messages, where they go as if they were equally long */
