@@ -78,7 +78,7 @@ typedef struct gr_cuda_run {
   uint64_t ticket;
   gr_cuda_span running, *written;
   struct gr_mailbox_shape *mailbox; /* with done, of a reduction */
-  struct gr_cuda_batch *batch; /* if not NULL, a reduction goes there (batch.h) */
+  struct gr_cuda_batch *batch; /* if not NULL, a reduction or what is sent goes there (batch.h) */
   const gr_cuda_formula *formula; /* where elements of a reduction, histogram or scan come from; NULL: vectors */
 } gr_cuda_run;
 
@@ -126,8 +126,9 @@ int gr_cuda_whole(const gr_whole_job *, const gr_cuda_run *);
 int gr_cuda_order(const gr_order_job *, const gr_cuda_run *);
 int gr_cuda_edges(const gr_edges_job *, const gr_cuda_run *);
 /*
-** Up to 64 KiB, in whole words of 16 bytes, to mapped memory of the host. Block b puts its ticket into the four words
-** from run->done + 4 * b on. The engine for copies and the wait for its stream take twice as long.
+** Up to 64 KiB, in whole words of 16 bytes, to mapped memory of the host, by the batch if there is one with room. Block
+** b puts its ticket into the four words from run->done + 4 * b on. The engine for copies and the wait for its stream
+** take twice as long.
 */
 static inline int gr_cuda_send_blocks(size_t bytes) { return bytes <= GR_SEND_ONE ? 1 : bytes <= GR_SEND_TWO ? 2 : 4; }
 int gr_cuda_send(const void *from, void *mapped, size_t bytes, const gr_cuda_run *);

@@ -4,6 +4,7 @@
 */
 #include <cuda_runtime.h>
 #include "kernels/cuda/thread/element.cuh"
+#include "kernels/cuda/batch.h"
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/map/tuning.h"
 #include "kernels/cuda/grid/dependent_launch.cuh"
@@ -102,22 +103,30 @@ int gr_cuda_copy(const gr_copy_job *job, const gr_cuda_run *run) {
 }
 
 /* Each block writes a share to mapped memory and tells the host that it is there. */
-static __global__ void __launch_bounds__(SEND_THREADS)
-send(const uint4 *from, uint4 *to, int32_t words, int32_t share, uint64_t *done, uint64_t ticket) {
-  int32_t first = (int32_t)blockIdx.x * share, end = min(words, first + share);
+struct sending {
+  const uint4 *from;
+  uint4 *to;
+  int32_t words, share;
+  uint64_t *done, ticket;
+};
+static __global__ void __launch_bounds__(SEND_THREADS) send(const __grid_constant__ sending s) {
+  int32_t first = (int32_t)blockIdx.x * s.share, end = min(s.words, first + s.share);
   gr_await_earlier();
-  for (int32_t k = first + (int32_t)threadIdx.x; k < end; k += (int32_t)blockDim.x) to[k] = from[k];
+  for (int32_t k = first + (int32_t)threadIdx.x; k < end; k += (int32_t)blockDim.x) s.to[k] = s.from[k];
   __syncthreads();
-  if (threadIdx.x == 0) gr_mailbox_end(done + 4 * blockIdx.x, ticket);
+  if (threadIdx.x == 0) gr_mailbox_end(s.done + 4 * blockIdx.x, s.ticket);
 }
 
 int gr_cuda_send(const void *from, void *mapped, size_t bytes, const gr_cuda_run *run) {
   int32_t words = (int32_t)((bytes + 15) / 16), blocks = gr_cuda_send_blocks(bytes);
   int32_t share = (words + blocks - 1) / blocks;
   int32_t threads = share < SEND_THREADS ? (share + 31) & ~31 : SEND_THREADS;
-  uint64_t *done = run->done, ticket = run->ticket;
-  void *args[] = {&from, &mapped, &words, &share, &done, &ticket};
-  return gr_start_early((const void *)send, args, blocks, threads, 0, run->chip->major >= 9, (cudaStream_t)run->stream);
+  const int early = run->chip->major >= 9;
+  sending s = {(const uint4 *)from, (uint4 *)mapped, words, share, run->done, run->ticket};
+  void *args[] = {&s};
+  if (run->batch && gr_batch_add(run->batch, (const void *)send, &s, sizeof s, blocks, threads, 0, early))
+    return cudaSuccess;
+  return gr_start_early((const void *)send, args, blocks, threads, 0, early, (cudaStream_t)run->stream);
 }
 
 static __global__ void even_edges(const __grid_constant__ gr_edges_job job) {

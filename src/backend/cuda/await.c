@@ -1,8 +1,15 @@
 /* How the host waits for a launch: it polls the words of mapped memory to which the kernel writes its ticket. */
 #include "src/backend/cuda/cuda.h"
 
+#include <stdatomic.h>
 #include <time.h>
 #include "src/core/clock.h"
+
+void gr_cuda_clear_mailbox(uint64_t *words, int halves) {
+  volatile uint64_t *word = words;
+  for (int k = 0; k < halves; k++) word[k] = 0;
+  atomic_thread_fence(memory_order_seq_cst);
+}
 
 static void pause_a_little(void) {
 #if defined(__x86_64__) || defined(__i386__)

@@ -92,53 +92,71 @@ static size_t before_word(const void *device) { return (uintptr_t)device & 15; }
 
 static const char what[] = "copying from the device";
 
-/* On its way: *pinned is where it will be, when the queue's ticket is in the mailbox. */
-static gr_status send_small(gr_cuda_queue *q, const char *device, size_t bytes, char **pinned) {
-  size_t before = before_word(device), all = before + bytes;
+#define GR_SENT_TICKET 1 /* of all, as what comes with states is waited for at once */
+
+static gr_status download_small(gr_cuda_queue *q, char *host, const char *device, size_t bytes) {
+  const size_t before = before_word(device), all = before + bytes;
+  const int halves = 4 * gr_cuda_send_blocks(all);
   gr_cuda_run run;
-  gr_status status = gr_cuda_check(q, take(&q->small, q->stream, all, pinned), what);
+  char *pinned;
+  int there;
+  gr_status status = gr_cuda_check(q, take(&q->small, q->stream, all, &pinned), what);
   if (status != GR_OK) return status;
   gr_cuda_prepare(q, &q->work, &run);
   run.done = q->now.mapped->words;
   run.ticket = ++q->ticket;
-  char *mapped = q->small.mapped + (*pinned - q->small.memory);
-  *pinned += before;
-  return gr_cuda_check(q, (cudaError_t)gr_cuda_send(device - before, mapped, all, &run), what);
-}
-
-/* The last that was sent; those before it have come by then, too. */
-static gr_status await_small(gr_cuda_queue *q, const char *device, size_t bytes) {
-  const int halves = 4 * gr_cuda_send_blocks(before_word(device) + bytes);
-  int there;
-  gr_status status = gr_cuda_await(q, q->now.host->words, halves, q->ticket, -1, what, &there);
-  if (status == GR_OK) q->written = (gr_cuda_span){NULL, NULL}; /* all that was queued before has ended */
-  return status;
-}
-
-static gr_status download_small(gr_cuda_queue *q, char *host, const char *device, size_t bytes) {
-  char *pinned;
-  gr_status status = send_small(q, device, bytes, &pinned);
-  if (status == GR_OK) status = await_small(q, device, bytes);
-  if (status == GR_OK) memcpy(host, pinned, bytes);
-  return status;
+  char *mapped = q->small.mapped + (pinned - q->small.memory);
+  status = gr_cuda_check(q, (cudaError_t)gr_cuda_send(device - before, mapped, all, &run), what);
+  if (status == GR_OK) status = gr_cuda_await(q, q->now.host->words, halves, q->ticket, -1, what, &there);
+  if (status != GR_OK) return status;
+  q->written = (gr_cuda_span){NULL, NULL}; /* all that was queued before has ended */
+  memcpy(host, pinned + before, bytes);
+  return GR_OK;
 }
 
 int gr_cuda_can_bring(const gr_brought *b, int count) {
   for (int k = 0; k < count; k++)
-    if (before_word(b[k].device) + b[k].bytes > GR_COPY_SMALL / GR_BROUGHT) return 0; /* one buffer holds all */
+    if (before_word(b[k].device) + b[k].bytes > sizeof((gr_cuda_sent *)0)->bytes) return 0;
   return 1;
 }
 
-gr_status gr_cuda_bring(gr_cuda_queue *q, const gr_brought *b, int count, char **pinned) {
-  gr_status status = GR_OK;
-  for (int k = 0; k < count && status == GR_OK; k++) status = send_small(q, b[k].device, b[k].bytes, &pinned[k]);
+static cudaError_t open_sent(gr_cuda_queue *q) {
+  const size_t bytes = GR_BROUGHT * sizeof *q->sent;
+  if (q->sent) return cudaSuccess;
+  cudaError_t e = cudaHostAlloc((void **)&q->sent, bytes, cudaHostAllocMapped);
+  if (e == cudaSuccess) e = cudaHostGetDevicePointer((void **)&q->sent_mapped, q->sent, 0);
+  q->base.stats.allocations++;
+  q->base.pinned += bytes;
+  return e;
+}
+
+/* Puts the launches into the batch. */
+gr_status gr_cuda_bring(gr_cuda_queue *q, const gr_brought *b, int count) {
+  gr_status status = gr_cuda_check(q, open_sent(q), "pinned memory");
+  gr_cuda_run run;
+  if (status != GR_OK) return status;
+  gr_cuda_prepare(q, &q->work, &run);
+  run.batch = &q->batch;
+  run.ticket = GR_SENT_TICKET;
+  for (int k = 0; k < count && status == GR_OK; k++) {
+    const size_t before = before_word(b[k].device), all = before + b[k].bytes;
+    run.done = q->sent_mapped[k].words;
+    gr_cuda_clear_mailbox(q->sent[k].words, 4 * gr_cuda_send_blocks(all));
+    status = gr_cuda_check(
+        q, (cudaError_t)gr_cuda_send((const char *)b[k].device - before, q->sent_mapped[k].bytes, all, &run), what);
+  }
   return status;
 }
 
-gr_status gr_cuda_await_brought(gr_cuda_queue *q, const gr_brought *b, int count, char *const *pinned) {
-  gr_status status = await_small(q, b[count - 1].device, b[count - 1].bytes);
+gr_status gr_cuda_await_brought(gr_cuda_queue *q, const gr_brought *b, int count) {
+  gr_status status = GR_OK;
+  int there;
   for (int k = 0; k < count && status == GR_OK; k++) {
-    memcpy(b[k].host, pinned[k], b[k].bytes);
+    const size_t before = before_word(b[k].device);
+    const int halves = 4 * gr_cuda_send_blocks(before + b[k].bytes);
+    status = gr_cuda_await(q, q->sent[k].words, halves, GR_SENT_TICKET, -1, what, &there);
+    if (status != GR_OK) return status;
+    memcpy(b[k].host, q->sent[k].bytes + before, b[k].bytes);
     q->base.stats.bytes_down += b[k].bytes;
     q->base.stats.copies++;
   }

@@ -54,12 +54,19 @@ typedef struct gr_cuda_pending {
   struct gr_cuda_pending *next;
 } gr_cuda_pending;
 
+/* What comes along with states, always to the same place: a graph whose arguments stay as they are is there sooner. */
+typedef struct gr_cuda_sent {
+  uint64_t words[16]; /* the mailbox: four of each block */
+  char bytes[GR_COPY_SMALL / GR_BROUGHT];
+} gr_cuda_sent;
+
 typedef struct gr_cuda_queue {
   gr_queue base;
   gr_cuda_device *device;
   cudaStream_t stream;
   int lent; /* the stream is the host's */
   gr_cuda_ring small, large;
+  gr_cuda_sent *sent, *sent_mapped; /* GR_BROUGHT, as the two sides see them; NULL until the first */
   gr_cuda_scratch work;  /* of every operation but scan */
   gr_cuda_scratch chain; /* of scan and compact alone: old values there are told from new ones by their epochs */
   gr_cuda_scratch even;  /* edges and limits of the last evenly spaced bins (src/backend/cuda/histogram.c) */
@@ -127,6 +134,7 @@ int gr_cuda_grow(gr_cuda_scratch *, size_t bytes);
 ** Look for a ticket in so many halves of a slot, for so many nanoseconds (0: once; negative: until it is there); a
 ** kernel that faulted is a failure.
 */
+void gr_cuda_clear_mailbox(uint64_t *words, int halves);
 gr_status gr_cuda_await(gr_cuda_queue *, const uint64_t *halves, int count, uint64_t ticket, int64_t limit,
                         const char *what, int *there);
 
@@ -139,15 +147,14 @@ gr_status gr_cuda_download(gr_queue *, void *host, const void *device, size_t by
 ** behind them, taken (at least one). Nothing else may use the queue's `now` in between.
 */
 int gr_cuda_can_bring(const gr_brought *, int count);
-gr_status gr_cuda_bring(gr_cuda_queue *, const gr_brought *, int count, char **pinned);
-gr_status gr_cuda_await_brought(gr_cuda_queue *, const gr_brought *, int count, char *const *pinned);
+gr_status gr_cuda_bring(gr_cuda_queue *, const gr_brought *, int count);
+gr_status gr_cuda_await_brought(gr_cuda_queue *, const gr_brought *, int count);
 cudaError_t gr_cuda_ring_open(gr_cuda_ring *, size_t size);
 void gr_cuda_ring_close(gr_cuda_ring *);
 
 /* ---- reduce.c ---- */
 
 /* Before the launch whose words come to a slot with the ticket that it has. */
-void gr_cuda_clear_mailbox(gr_cuda_pending *, int halves);
 
 /*
 ** Adds reductions whose results go to a slot to the batch (several: alike, see gr_cuda_reduce_arrays). formula: what

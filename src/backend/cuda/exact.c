@@ -58,7 +58,7 @@ static gr_status one(gr_cuda_queue *q, const gr_exact_job *job, int64_t v, gr_ex
   run.ticket = q->now.ticket;
   run.batch = &q->batch;
   gr_status status = gr_cuda_check(q, (cudaError_t)gr_cuda_exact(job, v, 0, NULL, &run), "exact sum");
-  gr_cuda_clear_mailbox(&q->now, 2 * words);
+  gr_cuda_clear_mailbox(q->now.host->words, 2 * words);
   q->base.stats.syncs++;
   if (status == GR_OK) status = gr_cuda_launch_batch(q, "exact sum");
   if (status == GR_OK) status = gr_cuda_await(q, halves, 2 * words, run.ticket, -1, "exact sum", &there);

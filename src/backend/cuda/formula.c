@@ -253,7 +253,7 @@ static gr_value extreme_at(const shared *l, const gr_reduce_job *job) {
   const gr_reduce_job *first = &l->first->job;
   const gr_acc best = gr_mailbox_state(l->slot->host->words, &l->slot->mailbox, first->op, first->dtype);
   const int64_t key = l->red == GR_RED_ARGMIN ? ~best.i[0] : best.i[0];
-  return gr_finish(job->op, job->dtype, (gr_acc){{key, key, 0}}, job->n, job->ddof);
+  return gr_finish(job->op, job->dtype, (gr_acc){.i = {key, key}}, job->n, job->ddof);
 }
 
 /* Some fields of each state, as if they were all. */

@@ -21,6 +21,7 @@ void gr_cuda_close(gr_queue *base) {
     if (q->chain.memory) (void)cudaFree(q->chain.memory);
     if (q->even.memory) (void)cudaFree(q->even.memory);
     if (q->now.host) (void)cudaFreeHost(q->now.host);
+    if (q->sent) (void)cudaFreeHost(q->sent);
     gr_cuda_tickets_close(q);
     gr_cuda_graphs_close(q);
     (void)cudaGetLastError();

@@ -4,7 +4,6 @@
 */
 #include "src/backend/cuda/cuda.h"
 
-#include <stdatomic.h>
 #include "kernels/numerics/numerics.h"
 
 static int halves_of(const gr_cuda_pending *p) { return 2 * p->mailbox.states * p->mailbox.fields; } /* of one result */
@@ -24,19 +23,13 @@ static void prepare_mailbox(gr_cuda_queue *q, const gr_reduce_job *const *jobs, 
   slot->users = slot->waiting = count;
 }
 
-void gr_cuda_clear_mailbox(gr_cuda_pending *slot, int halves) {
-  volatile uint64_t *word = slot->host->words;
-  for (int k = 0; k < halves; k++) word[k] = 0;
-  atomic_thread_fence(memory_order_seq_cst);
-}
-
 gr_status gr_cuda_add_reduce(gr_cuda_queue *q, const gr_reduce_job *const *jobs, int count, gr_cuda_pending *slot,
                              const gr_cuda_formula *formula) {
   gr_cuda_run run;
   prepare_mailbox(q, jobs, count, slot, formula, &run);
   run.batch = &q->batch;
   int error = count == 1 ? gr_cuda_reduce(jobs[0], &run) : gr_cuda_reduce_arrays(jobs, count, &run);
-  gr_cuda_clear_mailbox(slot, count * halves_of(slot));
+  gr_cuda_clear_mailbox(slot->host->words, count * halves_of(slot));
   return gr_cuda_check(q, (cudaError_t)error, gr_op_name(jobs[0]->op));
 }
 

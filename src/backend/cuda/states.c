@@ -4,10 +4,16 @@
 */
 #include "src/backend/cuda/cuda.h"
 
-/* States of several vectors: GR_ARRAYS are a launch, whose slot they share; their launches go together. */
+static const char what[] = "states over ranks";
+#define ROOM (GR_BATCH - GR_BROUGHT) /* launches beside those of what is brought along */
+
+/*
+** States of several vectors: GR_ARRAYS are a launch, whose slot they share. Their launches go together, along with what
+** is in the batch.
+*/
 static gr_status make_states(gr_cuda_queue *q, const gr_reduce_job *jobs, int count, gr_acc *states) {
   gr_cuda_pending *slots[GR_BATCH];
-  gr_status status = gr_cuda_launch_batch(q, gr_op_name(jobs->op)); /* of others before */
+  gr_status status = GR_OK;
   int taken = 0, there;
   for (int k = 0; status == GR_OK && k < count;) {
     const gr_reduce_job *list[GR_ARRAYS];
@@ -42,20 +48,22 @@ gr_status gr_cuda_do_states(gr_queue *base, const gr_reduce_job *jobs, int count
                             int brought) {
   gr_cuda_queue *q = (gr_cuda_queue *)base;
   const int ahead = goes_ahead(jobs, count, b, brought);
-  char *pinned[GR_BROUGHT];
-  gr_status status = GR_OK;
+  gr_status status;
   int was = gr_cuda_enter(q);
   if (was < 0) return GR_DEVICE;
-  if (ahead) status = gr_cuda_bring(q, b, brought, pinned);
+  status = gr_cuda_launch_batch(q, what); /* of others before */
+  if (ahead && status == GR_OK) status = gr_cuda_bring(q, b, brought);
+  if (ahead && status == GR_OK && !count) status = gr_cuda_launch_batch(q, what);
+  if (status != GR_OK) q->batch.count = 0;
   q->base.stats.syncs += ahead && !count; /* else that of the states is the only wait */
   for (int k = 0; k < brought && !ahead && status == GR_OK; k++)
     status = gr_cuda_download(base, b[k].host, b[k].device, b[k].bytes);
   for (int from = 0, k; from < count && status == GR_OK; from = k) {
-    for (k = from; k < count && k - from < GR_BATCH * GR_ARRAYS && !gr_cuda_is_too_long(&jobs[k]);) k++;
+    for (k = from; k < count && k - from < ROOM * GR_ARRAYS && !gr_cuda_is_too_long(&jobs[k]);) k++;
     if (k > from) status = make_states(q, jobs + from, k - from, states + from);
     else status = gr_cuda_reduce_halves(q, &jobs[k], &states[k]), k++;
   }
-  if (ahead && status == GR_OK) status = gr_cuda_await_brought(q, b, brought, pinned);
+  if (ahead && status == GR_OK) status = gr_cuda_await_brought(q, b, brought);
   gr_cuda_leave(q, was);
   return status;
 }
