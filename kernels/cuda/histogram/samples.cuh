@@ -147,7 +147,8 @@ static __device__ __forceinline__ uint32_t gr_count_pack(const gr_hist &a, const
       left |= (uint32_t)open << k;
     }
     if constexpr (later) return left;
-    for (; left; left &= left - 1) gr_count_one<Quick>(a, table, p.get(__ffs((int)left) - 1), sink);
+    else
+      for (; left; left &= left - 1) gr_count_one<Quick>(a, table, p.get(__ffs((int)left) - 1), sink);
   }
   return 0;
 }
