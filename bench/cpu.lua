@@ -191,7 +191,7 @@ local function run(options)
             drop()
             local size = tonumber(numpy_dtype[dtype]:sub(2))
             bare = { x = bounds.load(files.x, size), y = bounds.load(files.y, size) }
-            bare.out = bounds.result(bare.x, floats[dtype] and size or 8)
+            bare.out = bounds.result(bare.x, floats[dtype] and size or 8, 65536) -- the most bins there are
           end
         end
         local x, y = gr.load(files.x, dtype), gr.load(files.y, dtype)

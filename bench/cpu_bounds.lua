@@ -17,8 +17,9 @@ local seconds = { read = 3, move = 2, dot = 1.5, count = 0.5, histogram = 0.5 }
 local function compare(kind, c, ways)
   local arrays = {}
   for _, w in ipairs(ways) do
-    local function random(size) return bounds.random(c.n, size, c.slots, w.pages) end
-    arrays[w.pages] = arrays[w.pages] or { random(c.size), random(c.size), random(c.out or c.size) }
+    local function random(size, least) return bounds.random(math.max(c.n, least), size, c.slots, w.pages) end
+    local room = c.bins and 2 * (c.bins + 1) or 0 -- of what two threads count
+    arrays[w.pages] = arrays[w.pages] or { random(c.size, 0), random(c.size, 0), random(c.out or c.size, room) }
   end
   local calls, start, rounds = 20000000 // (c.n * c.size) + 1, os.clock(), 0
   while os.clock() - start < seconds[kind] or rounds < 3 do

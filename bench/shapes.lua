@@ -101,7 +101,7 @@ local function one(m, c, options)
     assert(python("load", which, numpy_dtype[c.dtype], files[which], rows) == "ok")
   end
   local bare = bounds and { x = bounds.load(files.x, size), y = y and bounds.load(files.y, size) }
-  if bare and not c.rows then bare.out = bounds.result(bare.x, floats[c.dtype] and size or 8) end
+  if bare and not c.rows then bare.out = bounds.result(bare.x, floats[c.dtype] and size or 8, c.bins) end
   local call = { drawn.call(c, x, y) }
   local f = call[2]
   local name, arguments = call[1]:match "^(%S+)%s*(.*)$"

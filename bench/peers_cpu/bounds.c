@@ -86,7 +86,7 @@ static void by_two(loop f, const work *w) {
   hand.w = *w;
   hand.w.x += half;
   if (w->y) hand.w.y += half;
-  if (w->out) hand.w.out += half / w->size * w->out_size;
+  if (w->out) hand.w.out += w->bins ? RESULTS(w) * 8 : half / w->size * w->out_size;
   hand.w.bytes -= half;
   atomic_store(&hand.full, 1);
   f(&mine);
@@ -143,11 +143,13 @@ static int l_load(lua_State *L) {
   fclose(f);
   return 1;
 }
-/* result(x, size): as many elements of another size. */
+/* result(x, size, bins): as many elements of another size, and room for what two threads count into so many bins. */
 static int l_result(lua_State *L) {
   const array *a = lua_touserdata(L, 1);
-  const int64_t size = luaL_checkinteger(L, 2);
-  return new_array(L, a->bytes / a->size * size, size, HUGE), 1;
+  const int64_t size = luaL_checkinteger(L, 2), bytes = a->bytes / a->size * size;
+  const work counting = {.bins = luaL_optinteger(L, 3, 0)};
+  const int64_t least = counting.bins ? 2 * 8 * RESULTS(&counting) : 0;
+  return new_array(L, bytes > least ? bytes : least, size, HUGE), 1;
 }
 /* random(n, size, slots, pages): numbers from 0 to 1, or whole ones below slots. */
 static int l_random(lua_State *L) {
@@ -244,9 +246,12 @@ static int l_time(lua_State *L) {
   w.bins = luaL_optinteger(L, 7, 0);
   w.low = luaL_optnumber(L, 8, 0);
   w.per_bin = (double)w.bins / (luaL_optnumber(L, 9, 1) - w.low);
+  const int threads = (int)luaL_checkinteger(L, 6);
+  if (w.bins && (!out || out->bytes < threads * 8 * RESULTS(&w)))
+    return luaL_error(L, "the result has no room for %d times %d bins and one", threads, (int)w.bins);
   for (size_t k = 0; k < sizeof ways / sizeof *ways; k++)
     if (!strcmp(way, ways[k].name))
-      return lua_pushnumber(L, measure(ways[k].f, &w, (int)luaL_checkinteger(L, 5), (int)luaL_checkinteger(L, 6))), 1;
+      return lua_pushnumber(L, measure(ways[k].f, &w, (int)luaL_checkinteger(L, 5), threads)), 1;
   return luaL_error(L, "no such way");
 }
 

@@ -10,7 +10,7 @@
 
 /*
 ** out_size: the size of an element of the result. Histograms: bins, from low on, so many to a unit; counting: bins
-** slots.
+** slots. Their result has one count more than bins: of samples that rounding brings to the upper end.
 */
 typedef struct work { const char *x, *y; char *out; int64_t bytes, size, out_size, bins; double low, per_bin; } work;
 typedef void (*loop)(const work *w);
@@ -254,9 +254,11 @@ ADD_UP(uint8_t)
 ADD_UP(uint16_t)
 ADD_UP(uint32_t)
 
+#define RESULTS(w) ((w)->bins + 1)
+
 /* Counters that run over do so. */
 #define TABLES(type, tables)                                                               \
-  const int64_t slots = w->bins;                                                           \
+  const int64_t slots = RESULTS(w);                                                        \
   type *const table = __builtin_alloca((size_t)((tables) * slots) * sizeof(type)), *t[8];  \
   for (int j = 0; j < 8; j++) t[j] = table + j % (tables) * slots;                         \
   memset(table, 0, (size_t)((tables) * slots) * sizeof(type));
