@@ -445,6 +445,9 @@ describe("other options beside skipnan", function()
     S.same_all({ sum, 1 / 8, 50 / 8 }, got, "many later")
     local rows = gr.mean(a, { rows = 5, skipnan = true, async = true }):get()
     S.same_all(gr.mean(a, { rows = 5, skipnan = true }):table(), rows, "rows later")
+    local lazy = gr.lazy(a) * 1 -- whose promise has no memory when the future is made
+    S.same(sum, gr.sum(lazy, { skipnan = true, async = true }):get(), "an expression's sum later")
+    S.same_all(rows:table(), gr.mean(lazy, { rows = 5, skipnan = true, async = true }):get(), "and rows")
   end)
 
   it("masks that do not fit", function()

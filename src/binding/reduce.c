@@ -193,11 +193,12 @@ static int push_later(lua_State *L, gr_context *c, gr_call *q) {
 
 static int finish(lua_State *L, gr_call *q) {
   gr_context *c = gr_l_context(L);
+  gr_queue *where = q->a->storage->queue; /* a promise has none when its elements are dropped */
   check_dtype(L, q, 1);
   if (q->comm) {
     const int n = push_ranks(L, c, q);
     drop_elements(L, q);
-    return q->later && !q->gather ? gr_l_later_values(L, c, n, q->a->storage->queue, gr_ops[q->op].name) : n;
+    return q->later && !q->gather ? gr_l_later_values(L, c, n, where, gr_ops[q->op].name) : n;
   }
   if (!q->shape.segments) check_empty(L, q);
   if (q->later) gr_l_later_begins(c);
@@ -212,7 +213,7 @@ static int finish(lua_State *L, gr_call *q) {
             : q->shape.rows || q->shape.segments ? push_each(L, c, q)
                                                  : push_number(L, c, q);
     drop_elements(L, q);
-    return q->later && !q->gather ? gr_l_later_values(L, c, n, q->a->storage->queue, gr_ops[q->op].name) : n;
+    return q->later && !q->gather ? gr_l_later_values(L, c, n, where, gr_ops[q->op].name) : n;
   }
   if (later) return push_later(L, c, q);
   const int n = push_number(L, c, q);
