@@ -74,6 +74,31 @@ describe("a child of fork", function()
     end
   end)
 
+  -- A child of its own, which has 20 seconds: threads that wait for each other's locks would wait for good.
+  it("comes while other threads ask for the memory of a device", function()
+    if not host then return pending "no C compiler or no headers here" end
+    local text, status = S.child_text({ GPUREDUCE_DEVICE = "pretend" }, [[
+      package.path = "./?.lua;" .. package.path
+      local host = require "spec.host"()
+      local asks = ([=[
+        package.path, package.cpath = %q, %q
+        local gr = require "gpureduce"
+        local a, ends = gr.ones(70000), gr.clock() + 3
+        while a:sum() == 70000 and gr.clock() < ends do for _ = 1, 1000 do gr.memory() end end]=])
+        :format(package.path, package.cpath)
+      print(host.fork(function()
+        local gr = require "gpureduce"
+        local a, ends = gr.ones(70000), gr.clock() + 3
+        host.start(2, asks)
+        while gr.clock() < ends do
+          assert(host.fork(function() assert(gr.memory().device > 0 and a:sum() == 70000) end) == 0)
+        end
+        assert(host.join() == nil)
+      end))]])
+    assert.equal("0\n", text)
+    assert.equal(0, status)
+  end)
+
   it("of a parent with a device has the CPU, and is told so", function()
     if not host then return pending "no C compiler or no headers here" end
     local text, status = S.child_text({ GPUREDUCE_DEVICE = "pretend", GPUREDUCE_PRETEND_FORK = "1" }, [[

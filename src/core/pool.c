@@ -205,7 +205,7 @@ static void shrink(cache *c, size_t bound, block **gone) {
   }
 }
 
-/* Not under the lock: freeing device memory waits for the device, after which no queue uses these blocks. */
+/* Not under the lock: it may take until the device has ended what it does, after which no queue uses these blocks. */
 static size_t free_blocks(block *gone) {
   size_t bytes = 0;
   while (gone) {
@@ -332,16 +332,20 @@ int gr_pool_allocate_by(const gr_allocator *a) {
   return can;
 }
 
+/* Backends are asked without the lock: theirs is held while a device is waited for, and taken first by who forks. */
 gr_pool_counts gr_pool_read(void) {
   gr_pool_counts now = {0};
+  gr_backend *asked[GR_MAX_BACKENDS];
+  int count = 0;
   pthread_mutex_lock(&lock);
   for (const cache *c = caches; c < caches + cache_count; c++) {
     *(c->backend ? &now.device : &now.host) += c->used;
     now.pooled += c->cached;
-    if (c->backend && c->backend->unused) now.unused += c->backend->unused(c->backend);
+    if (c->backend) asked[count++] = c->backend;
   }
   now.peak = most_used;
   pthread_mutex_unlock(&lock);
+  for (int k = 0; k < count; k++) now.unused += asked[k]->unused ? asked[k]->unused(asked[k]) : 0;
   return now;
 }
 
