@@ -138,7 +138,7 @@ static int post(void *handle, const gr_message *sent, int64_t sends, const gr_me
   most += own;
   if (most == 0) return MPI_SUCCESS;
   h->requests = most <= 8 ? h->few : malloc((size_t)most * sizeof *h->requests);
-  if (!h->requests) return MPI_ERR_NO_MEM;
+  if (!h->requests) return settle(h, comm, MPI_ERR_NO_MEM); /* letters are on their way */
   for (int64_t k = 0; k < receipts + sends && code == MPI_SUCCESS; k++) {
     const gr_message *p = k < receipts ? &expected[k] : &sent[k - receipts];
     if (shared && (k < receipts ? gr_shared_comes(shared, p) : gr_shared_went(shared, p))) continue;

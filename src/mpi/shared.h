@@ -26,7 +26,7 @@ int gr_shared_gather(gr_shared *, MPI_Comm comm, const void *mine, void *all, in
 
 /*
 ** Messages (post and await of comm.h): whether one goes this way, which it has then, or comes, which gr_shared_take
-** waits for. Between two gathers one from each rank to each other does. takes: whether one of those asked for does.
+** waits for. Between two gathers one from each rank to each other does.
 */
 int gr_shared_put(gr_shared *, const gr_message *sent);
 int gr_shared_expect(gr_shared *, const gr_message *expected);
