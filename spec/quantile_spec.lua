@@ -321,8 +321,13 @@ describe("weighted quantiles", function()
   end)
 
   it("refuse weights that are none", function()
-    local a = gr.array { 1, 2, 3 }
+    local a, lazy, turned = gr.array { 1, 2, 3 }, gr.lazy(gr.ones(3)) * 1, gr.ones(3):matrix(3):transpose()
+    lazy:release()
+    turned:release()
     local rows = {
+      { lazy, "option 'weights': expression has been released" },
+      { turned, "option 'weights': array has been released" },
+      { gr.row(gr.ones(3)), "option 'weights': a row, a column or a scalar alone has no length: use its array" },
       { gr.ones(2), "option 'weights': length 3 expected, got 2" },
       { 3, "option 'weights': gpureduce.array expected, got number" },
       { gr.array { 1, -1, 3 }, "option 'weights': finite weights of 0 or more expected, got -1" },

@@ -74,13 +74,25 @@ gr_array *gr_l_check_elements(lua_State *L, int arg) {
   return a;
 }
 
-gr_array *gr_l_option_elements(lua_State *L, int arg, const char *name) {
-  if (!gr_l_push_option(L, arg, name)) return NULL;
-  if (gr_l_test_transposed(L, -1)) return gr_l_check_array(L, lua_gettop(L));
-  const gr_expression *e = gr_l_test_expression(L, -1);
-  if (e) return gr_l_push_elements(L, arg, e); /* which stays below it */
+/* What an option holds: an expression, which is then on the top of the stack, or an array; or nothing. */
+static gr_reduced option_held(lua_State *L, int arg, const char *name) {
+  gr_reduced r = {NULL, NULL};
+  if (!gr_l_push_option(L, arg, name)) return r;
+  const gr_array *turned = gr_l_test_transposed(L, -1);
+  if (turned && gr_array_released(turned)) gr_l_argerror(L, arg, "option '%s': array has been released", name);
+  r.e = gr_l_test_expression(L, -1);
+  if (r.e && !gr_expression_alive(r.e)) gr_l_argerror(L, arg, "option '%s': expression has been released", name);
+  if (r.e && gr_expression_line(r.e)) gr_l_argerror(L, arg, "option '%s': " GR_LINE_ALONE, name);
+  if (turned) r.a = gr_l_check_array(L, lua_gettop(L));
+  if (turned || r.e) return r;
   lua_pop(L, 1);
-  return gr_l_option_array(L, arg, name);
+  r.a = gr_l_option_array(L, arg, name);
+  return r;
+}
+
+gr_array *gr_l_option_elements(lua_State *L, int arg, const char *name) {
+  const gr_reduced r = option_held(L, arg, name);
+  return r.e ? gr_l_push_elements(L, arg, r.e) : r.a; /* the expression stays below them */
 }
 
 void gr_l_check_weights(lua_State *L, int arg, const gr_array *a, const gr_array *w) {
@@ -131,13 +143,8 @@ gr_reduced gr_l_check_operand(lua_State *L, int arg, int count) {
 }
 
 gr_reduced gr_l_option_operand(lua_State *L, int arg, const char *name) {
-  if (!gr_l_push_option(L, arg, name)) return (gr_reduced){NULL, NULL};
-  const gr_expression *e = gr_l_test_expression(L, -1);
-  if (gr_l_test_transposed(L, -1)) return (gr_reduced){NULL, gr_l_check_array(L, lua_gettop(L))};
-  if (e && gr_expression_alive(e) && gr_expression_line(e)) gr_l_argerror(L, arg, "option '%s': " GR_LINE_ALONE, name);
-  if (e) return promise(L, arg, e); /* which stays below it */
-  lua_pop(L, 1);
-  return (gr_reduced){NULL, gr_l_option_array(L, arg, name)};
+  const gr_reduced r = option_held(L, arg, name);
+  return r.e ? promise(L, arg, r.e) : r; /* as above */
 }
 
 void gr_l_drop_elements(lua_State *L, gr_reduced r) {
