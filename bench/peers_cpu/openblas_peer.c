@@ -1,6 +1,6 @@
 /*
 ** OpenBLAS's side of bench/cpu.lua: one command a line on standard input, one line of answer each. The same commands as
-** numpy_peer.py, and `threads N`. Floats only.
+** python_peer.py, and `threads N`. Floats only.
 **
 **   cc -O2 bench/peers_cpu/openblas_peer.c -o build/openblas_peer -lopenblas
 */

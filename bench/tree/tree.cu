@@ -2,7 +2,7 @@
 ** The spike behind the fixed tree: one f32 sum kernel in the tree's order, timed beside a sum that keeps no
 ** order and beside CUB. Results are checked against a scalar model first. Stands alone:
 **   nvcc -O3 -std=c++17 -fmad=false -arch=native -I. bench/tree/tree.cu -o tree && ./tree
-** "sweep" as argument also times every block size and pass count, which is where tune.h comes from.
+** "sweep" as argument also times every block size and pass count, which kernels/cuda/reduce/tuning.h began with.
 */
 #include <algorithm>
 #include <chrono>
@@ -255,7 +255,7 @@ struct Shape {
   int warps, passes, grid;
 };
 
-/* What tune.h will do: few leaves a warp until every multiprocessor is busy, then more. */
+/* As plans of leaves do: few leaves a warp until every multiprocessor is busy, then more. */
 static Shape pick(int64_t n) {
   int64_t leaves = (n + kLeaf - 1) / kLeaf;
   if (leaves <= 1) return {1, 1, 0};

@@ -28,7 +28,7 @@ gr_status gr_custom_reduce_present(gr_context *, gr_custom *, gr_shape, const gr
 
 /*
 ** Results of what is present of what lies over the ranks of the context's communicator, of which the operand is this
-** one's part. ranks_each: of each column of rows that lie so, into arrays made here.
+** one's part; gr_custom_ranks_each: of each column of rows that lie so, into arrays made here.
 */
 gr_status gr_custom_ranks(gr_context *, gr_custom *, const gr_missing *, gr_reduced *, uint64_t *words);
 gr_status gr_custom_ranks_each(gr_context *, gr_custom *, gr_shape, const gr_missing *, gr_reduced *,
@@ -47,8 +47,8 @@ gr_status gr_custom_scan_present(gr_context *, gr_custom *, gr_shape, const gr_p
 void gr_custom_options(char text[GR_CUSTOM_OPTIONS], int exclusive, int reverse, const gr_missing *);
 
 /*
-** Of what is present of a vector that lies over the ranks of the context's communicator. ranks_scan: of all of it, for
-** who is well (mine); the options are such words.
+** Of what is present of a vector that lies over the ranks of the context's communicator; gr_custom_ranks_scan: of all
+** of it, for who is well (mine); the options are such words.
 */
 gr_status gr_custom_ranks_scan(gr_context *, gr_custom *, const gr_array *a, gr_array *const *out, int exclusive,
                                int reverse, const char *options, gr_status mine);
