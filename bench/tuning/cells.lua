@@ -88,7 +88,7 @@ local function plain(gr, c, n, seed, dtype)
     return c.op == "prod" and x:add(0.5) or x
   end
   local x = gr.randn(n, dtype, { seed = seed })
-  if c.more.nan then x[n // 2] = 0 / 0 end
+  if c.more.nan then x[math.floor(n / 2)] = 0 / 0 end
   return x
 end
 
@@ -222,7 +222,7 @@ function special.down(_, c, x)
 end
 -- Each piece of 64 KiB is new on the host.
 function special.up(_, c, x)
-  local step = 65536 // size[c.dtype]
+  local step = math.floor(65536 / size[c.dtype])
   x:sync()
   return function()
     for k = 1, c.n, step do x[k] = 3 end

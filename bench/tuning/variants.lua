@@ -9,7 +9,7 @@ local M = {}
 local function read(path)
   local f = io.open(path)
   if not f then return nil end
-  local text = f:read "a"
+  local text = f:read "*a"
   f:close()
   return text
 end
