@@ -109,7 +109,8 @@ for _, dtype in ipairs { "u8", "i8", "u16", "i16", "u32", "i32", "i64", "f16", "
   a = (dtype:find "u" and a:abs() or a):cast(dtype)
   local range = parts(n, dtype)[2]
   local node, border = 5, comm.size > 1 and comm:bcast(range[2]) or n
-  for _, values in ipairs { { 100, 0 }, { 0, 100 }, { 100, 100 }, { 99, 100 }, { "nan", 0 }, { 0, "nan" }, { "nan", "nan" } } do
+  local all_values = { { 100, 0 }, { 0, 100 }, { 100, 100 }, { 99, 100 }, { "nan", 0 }, { 0, "nan" }, { "nan", "nan" } }
+  for _, values in ipairs(all_values) do
     if float or values[1] ~= "nan" and values[2] ~= "nan" then
       for k, at in ipairs { node, border } do a[at] = values[k] == "nan" and 0 / 0 or values[k] end
       for _, x in ipairs { a, dtype:find "u" and 200 - a or -a } do
