@@ -17,7 +17,8 @@ end
 -- What is declared in a tuning.h, without comments, for other reasons than to be tuned.
 local derived = { gr_batch = true, GR_PRESENT_LEAST = true, gr_traits_of = true, hopper = true, turing = true, t = true,
   gr_staged_is_slow = true, ["rows_by_vector.blocks"] = true,
-  ["rows_by_element.block_warps"] = true, gr_leaves_registers_for = true, gr_ordered_bytes_for = true }
+  ["rows_by_element.block_warps"] = true, gr_leaves_registers_for = true, gr_ordered_bytes_for = true,
+  gr_few_has_narrow = true }
 
 local function numbers_of(text)
   local names = {}

@@ -54,10 +54,9 @@ static inline void gr_mailbox_fold(gr_reducer red, gr_acc_kind kind, int fields,
 */
 static inline int64_t gr_mailbox_key(int64_t key, int largest, gr_dtype dtype) {
   const int size = gr_size_of(dtype);
-  const int64_t mask = size == 4 ? (int64_t)UINT32_MAX : -1;
   if (size == 8) return key;
   if (gr_is_float(dtype)) return key == INT32_MAX ? INT64_MAX : key;
-  if (!largest) key = ~key & mask;
+  if (!largest) key = ~key & UINT32_MAX;
   if (dtype == GR_I8 || dtype == GR_I16 || dtype == GR_I32) key -= (int64_t)1 << (8 * size - 1);
   return largest ? key : ~key;
 }

@@ -17,6 +17,8 @@ constexpr bool gr_has_cols_few_rows = (R::lanes && R::red == GR_RED_SUM) || R::r
                                       R::kind == GR_ACC_POSITION;
 template <class R>
 constexpr int gr_few_blocks = gr_few_blocks_for(gr_traits_of<R>, gr_arch);
+template <class R>
+constexpr bool gr_few_both = gr_few_has_narrow(R::red, gr_size<R::dtype>);
 
 /* The rows of one word of columns, and what they meet: nothing, a vector's elements, or the second input's rows. */
 enum gr_few_second { GR_FEW_NONE, GR_FEW_VECTOR, GR_FEW_MATRIX };
@@ -177,12 +179,10 @@ __device__ __forceinline__ void gr_few_strips(const gr_reduce_args &q, int64_t *
   }
 }
 
-/* Words of up to 16 bytes, or narrow ones: not beside a vector, whose elements would take as many registers, nor where
-   few_rows_word of plan_cols.cuh rather has another kernel. */
+/* Words of up to 16 bytes, or narrow ones: not beside a vector, whose elements would take as many registers. */
 template <class R, gr_few_second second>
 __device__ __forceinline__ void gr_few_by_words(const gr_reduce_args &q, int64_t *own) {
-  constexpr bool elsewhere = gr_size<R::dtype> == 2 && (R::red == GR_RED_SUM || R::red == GR_RED_MINMAX);
-  constexpr bool narrow = second != GR_FEW_VECTOR && !elsewhere;
+  constexpr bool narrow = second != GR_FEW_VECTOR && gr_few_both<R>;
   if (narrow && q.cols_few_rows.narrow) gr_few_strips<R, gr_few_narrow<gr_size<R::dtype>>, second>(q, own);
   else gr_few_strips<R, gr_few_wide<gr_size<R::dtype>>, second>(q, own);
 }

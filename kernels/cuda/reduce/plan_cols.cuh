@@ -20,8 +20,7 @@ bool are_columns(const Plan &p) {
 
 /*
 ** Bytes of a word by which gr_reduce_cols_few_rows takes columns, 0 if it does not. Aligned sums of more rows than wide
-** words hold are cols_sum's; extremes of those of 16 bits, of which a narrow word has two, are cols_unordered's: max
-** f16 24 x 1000001 33.8 -> 21.3 us (H100).
+** words hold are cols_sum's.
 */
 int few_rows_word(const Plan &p) {
   const gr_reduce_job &j = p.args.job;
@@ -30,9 +29,8 @@ int few_rows_word(const Plan &p) {
   bool vector = p.inputs == 2 && shared_b(j), matrices = p.inputs == 2 && !vector;
   int64_t most = gr_few_bytes >> matrices;
   if (j.n * wide <= most) return wide;
-  bool summed = p.entry.kernel[GR_KERNEL_cols_sum] && !matrices && (size == 2 || aligned(j.a, j.a.stride));
-  bool strips = p.reducer == GR_RED_MINMAX && size == 2;
-  return j.n * narrow <= most && !vector && !summed && !strips ? narrow : 0;
+  bool summed = p.entry.kernel[GR_KERNEL_cols_sum] && !matrices && aligned(j.a, j.a.stride);
+  return j.n * narrow <= most && !vector && !summed && gr_few_has_narrow(p.reducer, size) ? narrow : 0;
 }
 bool accepts_cols_few_rows(const Plan &p, const gr_cuda_chip &) { return are_columns(p) && few_rows_word(p) != 0; }
 

@@ -179,6 +179,9 @@ void gr_cuda_do_explain(gr_queue *, const gr_reduce_job *, int number, gr_explai
 /* ---- tickets.c ---- */
 
 gr_status gr_cuda_start(gr_queue *, const gr_reduce_job *const *, int count, gr_ticket *const *, int more);
+/* The same with the device current; formula: what the elements of a single one come from, or NULL. */
+gr_status gr_cuda_start_jobs(gr_cuda_queue *, const gr_reduce_job *const *, int count, gr_ticket *const *, int more,
+                             const gr_cuda_formula *);
 gr_status gr_cuda_mark(gr_queue *, gr_ticket *);
 gr_status gr_cuda_poll(gr_queue *, gr_ticket *, int64_t nanoseconds);
 void gr_cuda_forget(gr_queue *, gr_ticket *);

@@ -301,27 +301,15 @@ static gr_status to_host(gr_cuda_queue *q, const gr_formula_job *job) {
   return status;
 }
 
-/* Whether it is launched by itself or by a graph is decided as for elements in memory (src/backend/cuda/tickets.c). */
 static gr_status start(gr_cuda_queue *q, const gr_formula_job *job, gr_ticket *t) {
   const gr_reduce_job own = placed(&job->consumers[0].job), *list = &own;
-  const char *name = gr_op_name(own.op);
-  gr_cuda_pending *slot = NULL;
   gr_cuda_taken c;
   if (own.n > GR_MOST_LEAVES * GR_LEAF(gr_size_of(own.dtype))) return GR_NOT_FUSED;
-  gr_status status = gr_cuda_launch_batch(q, name); /* of others before */
+  gr_status status = gr_cuda_launch_batch(q, gr_op_name(own.op)); /* of others before */
   if (status == GR_OK) status = take_reduction(q, job, &job->consumers[0], -1, 0, &c);
   if (status != GR_OK) return status;
-  status = gr_cuda_take_slot(q, &slot);
-  if (status == GR_OK && own.n * gr_size_of(own.dtype) >= GR_ALONE_BYTES) {
-    status = gr_cuda_start_reduce(q, &own, slot, &c.formula);
-  } else if (status == GR_OK) {
-    status = gr_cuda_add_reduce(q, &list, 1, slot, &c.formula);
-    if (status == GR_OK) status = gr_cuda_launch_batch(q, name);
-    else q->batch.count = 0;
-  }
+  status = gr_cuda_start_jobs(q, &list, 1, &t, 0, &c.formula);
   gr_jit_let_go(c.formula.compiled);
-  t->slot = slot;
-  t->lane = 0;
   return status;
 }
 

@@ -91,16 +91,13 @@ static int is_alone(const gr_cuda_queue *q, const gr_reduce_job *job, int count,
   return count == 1 && !more && q->batch.count == 0 && job->n * gr_size_of(job->dtype) >= GR_ALONE_BYTES;
 }
 
-gr_status gr_cuda_start(gr_queue *base, const gr_reduce_job *const *jobs, int count, gr_ticket *const *tickets,
-                        int more) {
-  gr_cuda_queue *q = (gr_cuda_queue *)base;
+gr_status gr_cuda_start_jobs(gr_cuda_queue *q, const gr_reduce_job *const *jobs, int count, gr_ticket *const *tickets,
+                             int more, const gr_cuda_formula *formula) {
   gr_cuda_pending *p = NULL;
   const int alone = is_alone(q, jobs[0], count, more);
-  int was = gr_cuda_enter(q);
-  if (was < 0) return GR_DEVICE;
   gr_status status = gr_cuda_take_slot(q, &p);
   if (status == GR_OK) {
-    status = alone ? gr_cuda_start_reduce(q, jobs[0], p, NULL) : gr_cuda_add_reduce(q, jobs, count, p, NULL);
+    status = alone ? gr_cuda_start_reduce(q, jobs[0], p, formula) : gr_cuda_add_reduce(q, jobs, count, p, formula);
     for (int k = 0; k < count; k++) {
       tickets[k]->slot = p;
       tickets[k]->lane = k;
@@ -108,6 +105,15 @@ gr_status gr_cuda_start(gr_queue *base, const gr_reduce_job *const *jobs, int co
   }
   if (status != GR_OK) q->batch.count = 0;
   else if (!alone && (!more || q->batch.count == GR_BATCH)) status = gr_cuda_launch_batch(q, gr_op_name(jobs[0]->op));
+  return status;
+}
+
+gr_status gr_cuda_start(gr_queue *base, const gr_reduce_job *const *jobs, int count, gr_ticket *const *tickets,
+                        int more) {
+  gr_cuda_queue *q = (gr_cuda_queue *)base;
+  int was = gr_cuda_enter(q);
+  if (was < 0) return GR_DEVICE;
+  const gr_status status = gr_cuda_start_jobs(q, jobs, count, tickets, more, NULL);
   gr_cuda_leave(q, was);
   return status;
 }
