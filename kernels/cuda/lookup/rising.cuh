@@ -10,7 +10,7 @@
 #include "kernels/cuda/thread/load.cuh"
 
 constexpr int STRETCH = gr_lookup_tuning::stretch;
-static_assert(STRETCH % (32 * EACH) == 0, "passes of a warp would go beyond its stretch");
+static_assert(STRETCH % (32 * EACH) == 0 && STRETCH >= 512, "a stretch has whole passes, and a word for each lane");
 
 /* The indices k .. k + count - 1; run: their places are first, first + 1, ... */
 typedef struct gr_stretch {
@@ -105,7 +105,7 @@ static __device__ __forceinline__ void gr_move_run(char *to, const char *from, u
   if (tail + lane < count) ((U *)to)[tail + lane] = loads ? ((const U *)from)[tail + lane] : value;
   uint4 *middle = (uint4 *)(to + head * size);
   if (!loads || ((uintptr_t)body & 15) == 0) gr_move_words<loads, false, flight>(middle, body, word, words, lane);
-  else gr_move_words<loads, true, flight / 2>(middle, body, word, words, lane);
+  else gr_move_words<loads, true, (flight + 1) / 2>(middle, body, word, words, lane);
 }
 
 #endif
