@@ -4,8 +4,9 @@
 --   lua5.4 bench/arrays.lua [exponent=26, on the CPU 22] [rounds=7] [only=PATTERN of names]
 -- Before a call is timed its result is compared: with that of the same call on the CPU, at a small size and bit by bit;
 -- with what plain calls make of the same, at the size that is timed; and with torch's. Bytes are those that a call
--- cannot do without: each input read once, each result written once. Array results stay on the device and calls follow
--- each other; numbers are futures. A ratio is that of calls until the number, or the last array, is there, in turns.
+-- cannot do without: each input read once, each result written once; behind them, where positions must be looked at
+-- before anything is written, the share with those read twice. Array results stay on the device and calls follow each
+-- other; numbers are futures. A ratio is that of calls until the number, or the last array, is there, in turns.
 -- A line ends with * where what is asked of GPUs is missed: 0.6 of the copy's bandwidth for calls that stream, 1.05 of
 -- the plain call's time, 1.1 of torch's. PYTHON names the interpreter that has torch; on the CPU NumPy will do.
 package.path = "./bench/peers/?.lua;./?.lua;" .. package.path
@@ -29,8 +30,8 @@ local function first_of(a) return a:slice()[1] end
 -- ---- what is called ----
 
 -- A case: its name; bytes; call(); flow(), the same without waiting, and wait(what flow gave); result(), a text that
--- differs where the result does; stream, whether a share is asked; plain, the case beside it; check(), whether it is
--- right.
+-- differs where the result does; stream, whether a share is asked; again, bytes that have to be read a second time;
+-- plain, the case beside it; check(), whether it is right.
 
 local function text_of(value)
   if gr.isarray(value) then return value.dtype .. " " .. #value .. " " .. value:digest() end
@@ -157,9 +158,14 @@ local function cases_of(n)
   array("histogram, skipnan", bytes, counted(holes, { skipnan = true }), h.counts, { plain = plain })
   array("histogram, mask", bytes + n, counted(a, { mask = mask }), h.counts)
 
-  -- lookups in order
+  -- lookups in order: the look at positions says that they are neighbours; and 480 of each 512, whose positions rise
+  local gaps = gr.full(n, 1, "u8")
+  for k = 1, 32 do gaps:slice(k, n, 512):fill(0) end
+  local kept = gaps:count()
+  local part, of_part = gr.zeros(kept), a:slice(1, kept)
   for _, dtype in ipairs { "i32", "i64" } do
     local index = gr.arange(1, n, dtype)
+    local some = index:compact(gaps)
     local size = dtype == "i32" and bytes or 2 * bytes
     array("take in order, " .. dtype, 2 * bytes + size, function() a:take(index, { into = out }) end, out,
       { check = function() return out:equal(a) end })
@@ -167,6 +173,16 @@ local function cases_of(n)
       { check = function() return out:equal(a) end })
     array("put in order, a number, " .. dtype, bytes + size, function() out:put(index, 2) end, out,
       { check = function() return out:min() == 2 and out:max() == 2 end })
+    array("put in order, add, " .. dtype, 3 * bytes + size, function() out:put(index, a, { op = "add" }) end, out,
+      { stream = false, result = function() out:fill(1):put(index, a, { op = "add" }) return text_of(out) end,
+        check = function() return out:equal(a + 1) end })
+    local most = kept * size / n
+    array("take with gaps, " .. dtype, 8 * kept + most, function() a:take(some, { into = part }) end, part,
+      { again = most, check = function() return part:equal(a:compact(gaps)) end })
+    array("put with gaps, " .. dtype, 8 * kept + most, function() out:put(some, of_part) end, out,
+      { again = most, check = function() return out:compact(gaps):equal(of_part) end })
+    array("put with gaps, a number, " .. dtype, 4 * kept + most, function() out:put(some, 3) end, out,
+      { again = most, check = function() return out:compact(gaps):min() == 3 and out:compact(gaps):max() == 3 end })
   end
 
   -- histograms of pairs, statistics of columns, selections
@@ -291,6 +307,7 @@ for _, c in ipairs(cases) do
     if c.stream then
       streams = streams + 1
       if share >= USUAL_SHARE then usual = usual + 1 end
+      if c.again then line = line .. (", %.2f with positions twice"):format(share * (1 + c.again / c.bytes)) end
       line = line .. star(share >= LEAST_SHARE)
     else
       line = line .. ", several passes"

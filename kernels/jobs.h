@@ -264,22 +264,24 @@ typedef struct gr_compact_job {
 
 /*
 ** out[k] = a[index[k]] (numerics/lookup.h says which that is). An index that is no position of a leaves its element of
-** out alone. bad, if not NULL, becomes the least such k, or something from n on. out.data == NULL: that is all; and bad
-** is above n only if each place was seen to be above the one before.
+** out alone. bad, if not NULL, becomes the least such k, or something from n on: above n only if each place was seen to
+** be above the one before. out.data == NULL: that is all. rising: all are places, each above the one before.
 */
 typedef struct gr_lookup_job {
   gr_dtype dtype, positions; /* of a and out, of index */
   int64_t n, length;         /* of index and out, of a */
   gr_vec a, index, out;
   int64_t *bad;
+  int rising;
 } gr_lookup_job;
 
 /*
 ** a[index[k]] becomes values[k] (set: of the last such k), or the sum, least or greatest of what it was and all such
 ** values. An index that is no position changes nothing. Sums of floats are multiples of 2^unit (fixed.h).
-** state, overwritten: of these sums two words for each element of a. Sets from a vector need 4 bytes for each element
-** of a, 8 from 2^32 - 1 values on, where order means nothing, unless each place is above the one before; the CPU goes
-** in order. Else NULL.
+** rising: all are places, each above the one before. seen, with rising: that is so if the word there, the `bad` of a
+** lookup, is above n; else nothing is done.
+** state, overwritten, where places do not rise: of these sums two words for each element of a. Sets from a vector need
+** 4 bytes for each element of a, 8 from 2^32 - 1 values on, where order means nothing; the CPU goes in order. Else NULL.
 */
 typedef struct gr_put_job {
   gr_put_op op;
@@ -288,6 +290,8 @@ typedef struct gr_put_job {
   gr_vec a, index;
   gr_operand values;
   int32_t unit;
+  int rising;
+  const int64_t *seen;
   void *state;
 } gr_put_job;
 

@@ -281,11 +281,11 @@ stays as it is.
         .. "or length, a number that the dtype has no room for; with `add`, values that are not finite; an index or "
         .. "values "
         .. "that overlap what is written. In all these cases nothing is written.",
-      cost = "O(#index): a launch that only looks at the positions, then one that writes; to set several values "
-        .. "two, to add "
-        .. "floats a pass for their largest and one over a. Besides, for each element of a: 4 bytes to set several "
-        .. "values on a GPU (8 from 2^32 - 1 values on), 16 to add floats.",
-      waits = "Waits for the word that all are positions: 8 bytes come down; to add floats for their largest, too.",
+      cost = "O(#index): a launch that only looks at the positions, then one that writes; to add floats a pass for "
+        .. "their largest. Unless each position is above the one before: to set several values two that write, to add "
+        .. "floats one over a; and memory for each element of a: 4 bytes to set several values on a GPU (8 from "
+        .. "2^32 - 1 values on), 16 to add floats.",
+      waits = "Waits for the word that all are positions; to add floats for their largest, too.",
       example = [[
 local a, index = gr.zeros(4), gr.array({ 2, -1, 2 }, "i32")
 print(table.concat(a:put(index, gr.array { 5, 6, 7 }):table(), " "))

@@ -24,29 +24,29 @@ static gr_status describe(const gr_array *a, const gr_array *index, gr_lookup_jo
   return gr_array_read(index, gr_kernel_side(index->storage), &job->index);
 }
 
+/* Runs the job, whose word on positions comes to an array of its own, which is the caller's even if this fails. */
+static gr_status begin_look(gr_context *c, const gr_array *index, gr_lookup_job *job, const char *name, gr_array *bad,
+                            gr_vec *word) {
+  gr_queue *q = index->storage->queue;
+  gr_status status = gr_array_make_beside(c, index, bad, GR_I64, 1);
+  if (status == GR_OK) status = gr_array_write(bad, gr_kernel_side(bad->storage), 1, word);
+  job->bad = (int64_t *)(uintptr_t)word->data;
+  if (status == GR_OK) status = gr_fail_from(c, q, q->backend->lookup(q, job), name, 0);
+  job->bad = NULL;
+  return status;
+}
+
 /* Runs the job, and waits to hear whether all of index are positions; *rising: each is known to be above the last. */
 static gr_status run_checked(gr_context *c, const gr_array *a, const gr_array *index, gr_lookup_job *job,
                              const char *name, int *rising) {
-  gr_queue *q = index->storage->queue;
   gr_array bad = {0};
   gr_vec v = {0};
-  gr_status status = gr_array_make_beside(c, index, &bad, GR_I64, 1);
-  if (status == GR_OK) status = gr_array_write(&bad, gr_kernel_side(bad.storage), 1, &v);
-  job->bad = (int64_t *)(uintptr_t)v.data;
-  if (status == GR_OK) status = gr_fail_from(c, q, q->backend->lookup(q, job), name, 0);
+  gr_status status = begin_look(c, index, job, name, &bad, &v);
   if (status == GR_OK) status = gr_array_read(&bad, GR_HOST, &v);
   const int64_t first = status == GR_OK ? *(const int64_t *)v.data : job->n;
   *rising = first > job->n;
   gr_array_release(&bad);
-  job->bad = NULL;
   return status == GR_OK && first < job->n ? no_position(c, a, index, first) : status;
-}
-
-static gr_status check(gr_context *c, const gr_array *a, const gr_array *index, const char *name, int *rising) {
-  gr_lookup_job job;
-  gr_status status = describe(a, index, &job);
-  *rising = 1;
-  return status == GR_OK && job.n ? run_checked(c, a, index, &job, name, rising) : status;
 }
 
 /* The job, ready to run. */
@@ -58,30 +58,35 @@ static gr_status prepare_take(gr_context *c, const gr_array *a, const gr_array *
   return status == GR_OK ? gr_array_write(out, gr_kernel_side(out->storage), 1, &job->out) : status;
 }
 
-gr_status gr_take_known(gr_context *c, const gr_array *a, const gr_array *index, gr_array *out) {
+static gr_status take_known(gr_context *c, const gr_array *a, const gr_array *index, gr_array *out, int rising) {
   gr_queue *q = a->storage->queue;
   gr_lookup_job job;
   gr_status status = prepare_take(c, a, index, out, &job);
   if (status != GR_OK || job.n == 0) return status;
+  job.rising = rising;
   return gr_fail_from(c, q, q->backend->lookup(q, &job), "take", 0);
+}
+
+gr_status gr_take_known(gr_context *c, const gr_array *a, const gr_array *index, gr_array *out) {
+  return take_known(c, a, index, out, 0);
 }
 
 gr_status gr_take(gr_context *c, const gr_array *a, const gr_array *index, gr_array *out, int fresh) {
   gr_lookup_job job;
   int rising;
-  gr_status status = fresh ? prepare_take(c, a, index, out, &job) : check(c, a, index, "take", &rising);
+  gr_status status = fresh ? prepare_take(c, a, index, out, &job) : describe(a, index, &job);
   if (status != GR_OK || index->n == 0) return status;
-  return fresh ? run_checked(c, a, index, &job, "take", &rising) : gr_take_known(c, a, index, out);
+  status = run_checked(c, a, index, &job, "take", &rising);
+  return status == GR_OK && !fresh ? take_known(c, a, index, out, rising) : status;
 }
 
 /* ---- put ---- */
 
 /* The unit of sums, and memory for what the kernels keep beside the elements. */
-static gr_status prepare(gr_context *c, const gr_array *a, gr_term values, int rising, gr_put_job *job, gr_array *state,
-                         int *arg) {
-  const int sums = job->op == GR_PUT_add && gr_is_float(job->dtype);
+static gr_status prepare(gr_context *c, const gr_array *a, gr_term values, gr_put_job *job, gr_array *state, int *arg) {
+  const int sums = job->op == GR_PUT_add && gr_is_float(job->dtype), kept = sums && !job->rising;
   /* Where kernels go in order, the last value is the last one written; where places rise there is only one. */
-  const int claims = job->op == GR_PUT_set && values.array && !rising && a->storage->queue->backend->separate;
+  const int claims = job->op == GR_PUT_set && values.array && !job->rising && a->storage->queue->backend->separate;
   gr_status status = GR_OK;
   gr_vec v = {0};
   *arg = 3;
@@ -95,23 +100,32 @@ static gr_status prepare(gr_context *c, const gr_array *a, gr_term values, int r
   }
   if (status != GR_OK) return status;
   *arg = 1;
-  if (!sums && !claims) return GR_OK;
+  if (!kept && !claims) return GR_OK;
   const gr_dtype t = claims && job->n < UINT32_MAX ? GR_U32 : GR_I64;
-  status = gr_array_make_beside(c, a, state, t, sums ? 2 * a->n : a->n);
+  status = gr_array_make_beside(c, a, state, t, kept ? 2 * a->n : a->n);
   if (status == GR_OK) status = gr_array_write(state, gr_kernel_side(state->storage), 1, &v);
   job->state = (void *)(uintptr_t)v.data;
   return status;
 }
 
-/* All of index are positions of a; rising: each is above the one before. */
+/*
+** All of index are positions of a; rising: each is above the one before. Or so it is where the word at `seen` says so,
+** and else nothing is done.
+*/
 static gr_status put(gr_context *c, gr_put_op op, gr_array *a, const gr_array *index, gr_term values, int rising,
-                     int *arg) {
+                     const int64_t *seen, int *arg) {
   gr_queue *q = a->storage->queue;
   const gr_side side = gr_kernel_side(a->storage);
-  gr_put_job job = {.op = op, .dtype = a->dtype, .positions = index->dtype, .n = index->n, .length = a->n};
+  gr_put_job job = {.op = op,
+                    .dtype = a->dtype,
+                    .positions = index->dtype,
+                    .n = index->n,
+                    .length = a->n,
+                    .rising = rising,
+                    .seen = seen};
   gr_array state = {0};
   job.values.value = values.value;
-  gr_status status = prepare(c, a, values, rising, &job, &state, arg);
+  gr_status status = prepare(c, a, values, &job, &state, arg);
   if (status == GR_OK) status = gr_array_read(index, side, &job.index);
   if (status == GR_OK && values.array) status = gr_array_read(values.array, side, &job.values.vec);
   if (status == GR_OK) status = gr_array_write(a, side, 0, &job.a);
@@ -120,11 +134,46 @@ static gr_status put(gr_context *c, gr_put_op op, gr_array *a, const gr_array *i
   return status;
 }
 
+/*
+** The values follow the look at once, for positions that rise, and the word of it comes while they are written. If
+** positions do not rise nothing has been written.
+*/
+static gr_status put_behind(gr_context *c, gr_put_op op, gr_array *a, const gr_array *index, gr_term values,
+                            gr_lookup_job *job, int *arg) {
+  gr_queue *q = index->storage->queue;
+  gr_ticket ticket = {0}, *const tickets[] = {&ticket};
+  gr_array bad = {0};
+  gr_vec word = {0};
+  gr_status status = begin_look(c, index, job, "put", &bad, &word);
+  const gr_reduce_job heard = {
+      .op = GR_OP_sum, .dtype = GR_I64, .n = 1, .count = 1, .a = word, .scale_a = 1, .scale_b = 1};
+  const gr_reduce_job *const jobs[] = {&heard};
+  if (status == GR_OK) status = gr_fail_from(c, q, q->backend->start(q, jobs, 1, tickets, 0), "put", 0);
+  if (status == GR_OK) status = put(c, op, a, index, values, 1, word.data, arg);
+  if (status == GR_OK && !ticket.done) {
+    q->stats.syncs++;
+    status = gr_fail_from(c, q, q->backend->poll(q, &ticket, -1), "put", 0);
+  }
+  q->backend->forget(q, &ticket);
+  gr_array_release(&bad);
+  if (status != GR_OK) return status;
+  *arg = 2;
+  const int64_t first = (int64_t)ticket.words[0];
+  if (first < index->n) return no_position(c, a, index, first);
+  return first > index->n ? GR_OK : put(c, op, a, index, values, 0, NULL, arg);
+}
+
 gr_status gr_put(gr_context *c, gr_put_op op, gr_array *a, const gr_array *index, gr_term values, int *arg) {
+  /* Sums of floats have a unit that the host must know, which may be at fault only if positions are not. */
+  const int first = !index->storage->queue->backend->separate || (op == GR_PUT_add && gr_is_float(a->dtype));
+  gr_lookup_job job;
   int rising;
   *arg = 2;
-  gr_status status = check(c, a, index, "put", &rising);
-  return status == GR_OK && index->n ? put(c, op, a, index, values, rising, arg) : status;
+  gr_status status = describe(a, index, &job);
+  if (status != GR_OK || index->n == 0) return status;
+  if (!first) return put_behind(c, op, a, index, values, &job, arg);
+  status = run_checked(c, a, index, &job, "put", &rising);
+  return status == GR_OK ? put(c, op, a, index, values, rising, NULL, arg) : status;
 }
 
 gr_status gr_positions(gr_context *c, const gr_array *mask, int64_t kept, gr_array *out) {
@@ -156,7 +205,7 @@ gr_status gr_put_masked(gr_context *c, gr_array *a, const gr_array *mask, gr_ter
                    (long long)values.array->n);
   if (values.array->n == 0) return GR_OK;
   status = gr_positions(c, mask, kept.v[0].i, &index);
-  if (status == GR_OK) status = put(c, GR_PUT_set, a, &index, values, 1, arg);
+  if (status == GR_OK) status = put(c, GR_PUT_set, a, &index, values, 1, NULL, arg);
   gr_array_release(&index);
   return status;
 }

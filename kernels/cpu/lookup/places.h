@@ -33,4 +33,12 @@ static inline int gr_places(gr_dtype t, const gr_vec *index, int64_t from, int m
 /* clang-format on */
 #undef GR_PLACES_OF
 
+/* Whether each of m places is above the one before, the first above *before, which becomes the last. */
+static inline int gr_rise(const int64_t *at, int m, int64_t *before) {
+  int k, rise = at[0] > *before;
+  for (k = 1; k < m; k++) rise &= at[k] > at[k - 1];
+  *before = at[m - 1];
+  return rise;
+}
+
 #endif

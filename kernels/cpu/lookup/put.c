@@ -1,12 +1,13 @@
 /*
 ** Values to elements by position. Each thread has a range of the elements for itself and goes through all indices in
 ** their order, so that nobody waits for another, and the last of several values for one element is the one that stays.
+** Where places rise no two are the same, so each thread has a range of the indices.
 */
 #include "kernels/cpu/lookup/places.h"
 #include "kernels/numerics/fixed.h"
 
 #define FEW 65536  /* indices that one thread is quick enough with */
-#define LOOK 65536 /* indices between two looks whether to stop */
+#define LOOK 65536 /* indices between two looks whether to stop, and of a piece where places rise */
 
 typedef struct state {
   const gr_put_job *job;
@@ -34,6 +35,20 @@ typedef struct state {
       type x;                                                                 \
       memcpy(&x, y, sizeof(x));                                               \
       sums[at[k]] = gr_fixed_add(sums[at[k]], gr_fixed_of(gr_widen_##name(x), s->job->unit)); \
+    }                                                                         \
+    break;
+/* The only value for an element, by the same arithmetic. */
+#define ONE(id, name, type)                                                   \
+  case GR_##id:                                                               \
+    for (k = 0; k < m; k++, y += s->step) {                                   \
+      type x;                                                                 \
+      memcpy(&x, y, sizeof(x));                                               \
+      const gr_fixed one = gr_fixed_of(gr_widen_##name(x), s->job->unit);     \
+      const double sum = gr_fixed_value(one, s->job->unit);                   \
+      if (sum == 0) continue;                                                 \
+      memcpy(&x, AT, sizeof(x));                                              \
+      x = gr_f64_to_##name(gr_widen_##name(x) + sum);                         \
+      memcpy(AT, &x, sizeof(x));                                              \
     }                                                                         \
     break;
 #define EXTREME(id, name, l, type, kind)                                      \
@@ -77,7 +92,10 @@ static void put(const state *s, int64_t from, int m, const int64_t *at, int64_t 
       }
       break;
     case GR_PUT_add:
-      if (gr_is_float(t)) switch (t) {
+      if (gr_is_float(t) && s->job->rising) switch (t) {
+        FLOATS(ONE)
+        default: break;
+      } else if (gr_is_float(t)) switch (t) {
         FLOATS(SUM)
         default: break;
       } else switch (gr_size_of(t)) {
@@ -123,6 +141,18 @@ static void do_range(void *arg, int64_t range) {
   if (adds) finish(s, low, high);
 }
 
+static void do_piece(void *arg, int64_t piece) {
+  const state *s = (const state *)arg;
+  const gr_put_job *job = s->job;
+  const int64_t first = piece * LOOK, end = job->n - first < LOOK ? job->n : first + LOOK;
+  int64_t at[GR_PLACES], from;
+  for (from = first; from < end; from += GR_PLACES) {
+    const int m = end - from < GR_PLACES ? (int)(end - from) : GR_PLACES;
+    (void)gr_places(job->positions, &job->index, from, m, job->length, at);
+    put(s, from, m, at, 0, job->length);
+  }
+}
+
 void gr_cpu_put(const gr_put_job *job, gr_parallel parallel, int threads) {
   const int64_t ranges = parallel && job->n > FEW && job->length >= threads ? threads : 1;
   state s;
@@ -130,5 +160,7 @@ void gr_cpu_put(const gr_put_job *job, gr_parallel parallel, int threads) {
   s.values = job->values.vec.data ? (const char *)job->values.vec.data : (const char *)&job->values.value;
   s.step = job->values.vec.data ? job->values.vec.stride : 0;
   s.each = (job->length + ranges - 1) / ranges;
-  gr_in_pieces(parallel, job->length, s.each, do_range, &s);
+  if (job->seen && *job->seen <= job->n) return;
+  if (job->rising) gr_in_pieces(parallel, job->n, LOOK, do_piece, &s);
+  else gr_in_pieces(parallel, job->length, s.each, do_range, &s);
 }

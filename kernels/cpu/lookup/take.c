@@ -3,16 +3,18 @@
 
 #define PIECE_ELEMENTS (64 * 1024)
 
-/* Notes the least index that is no position, of all threads. */
-static void note(const gr_lookup_job *job, int64_t from, int m, const int64_t *at) {
-  int64_t least;
-  int k = 0;
-  if (!job->bad) return;
-  while (k < m && (uint64_t)at[k] < (uint64_t)job->length) k++;
-  least = __atomic_load_n(job->bad, __ATOMIC_RELAXED);
-  while (from + k < least &&
-         !__atomic_compare_exchange_n(job->bad, &least, from + k, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+/* Notes that the word is k or less, of all threads. */
+static void note(const gr_lookup_job *job, int64_t k) {
+  int64_t least = __atomic_load_n(job->bad, __ATOMIC_RELAXED);
+  while (k < least && !__atomic_compare_exchange_n(job->bad, &least, k, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
   }
+}
+
+/* The least index that is no position. */
+static void note_bad(const gr_lookup_job *job, int64_t from, int m, const int64_t *at) {
+  int k = 0;
+  while (k < m && (uint64_t)at[k] < (uint64_t)job->length) k++;
+  if (k < m) note(job, from + k);
 }
 
 #define TAKE(type)                                                                                      \
@@ -37,17 +39,21 @@ static void take(const gr_lookup_job *job, int64_t from, int m, const int64_t *a
 
 static void do_take(void *arg, int64_t piece) {
   const gr_lookup_job *job = (const gr_lookup_job *)arg;
-  int64_t at[GR_PLACES], from = piece * PIECE_ELEMENTS;
+  int64_t at[GR_PLACES], from = piece * PIECE_ELEMENTS, before = -1;
   const int64_t end = job->n - from < PIECE_ELEMENTS ? job->n : from + PIECE_ELEMENTS;
+  int rising = !job->out.data;
+  if (rising && from) (void)gr_places(job->positions, &job->index, from - 1, 1, job->length, &before);
   for (; from < end; from += GR_PLACES) {
     const int m = end - from < GR_PLACES ? (int)(end - from) : GR_PLACES;
     const int good = gr_places(job->positions, &job->index, from, m, job->length, at);
-    if (!good) note(job, from, m, at);
+    if (!good && job->bad) note_bad(job, from, m, at);
     if (job->out.data) take(job, from, m, at, good);
+    else if (rising) rising = gr_rise(at, m, &before);
   }
+  if (job->bad && !rising) note(job, job->n);
 }
 
 void gr_cpu_lookup(const gr_lookup_job *job, gr_parallel parallel) {
-  if (job->bad) *job->bad = job->n;
+  if (job->bad) *job->bad = INT64_MAX;
   gr_in_pieces(parallel, job->n, PIECE_ELEMENTS, do_take, (void *)(uintptr_t)job);
 }

@@ -21,15 +21,22 @@ static __device__ __forceinline__ bool gr_is_place(const gr_places &q, int64_t a
   return (uint64_t)at < (uint64_t)q.length;
 }
 
-/* Those of the indices k, k + THREADS, ... (EACH of them; past the last one: none). */
+/*
+** Those of the indices k, k + step, ... (EACH of them; past the last one: none). All are loaded before one is looked
+** at: in place of what would follow the last index the first is loaded once more, so that no load waits for a branch.
+*/
+template <int step>
 static __device__ __forceinline__ void gr_find_places(const gr_places &q, int64_t k, int64_t (&at)[EACH]) {
-  const char *p = q.index + k * q.stride;
-  int64_t step = q.stride * THREADS;
-#define LOAD(id, type)                                                               \
-  case GR_##id:                                                                      \
-    _Pragma("unroll") for (int u = 0; u < EACH; u++)                                 \
-      at[u] = k + u * THREADS < q.n ? (int64_t) * (const type *)(p + u * step) : 0;  \
-    break;
+  const int64_t left = q.n - k, apart = q.stride * step;
+  const int there = left > (EACH - 1) * step ? EACH : left > 0 ? (int)((left + step - 1) / step) : 0;
+  const char *p = q.index + (there ? k * q.stride : 0);
+#define LOAD(id, type)                                                                                        \
+  case GR_##id: {                                                                                             \
+    type x[EACH];                                                                                             \
+    _Pragma("unroll") for (int u = 0; u < EACH; u++) x[u] = *(const type *)(p + (u < there ? u * apart : 0)); \
+    _Pragma("unroll") for (int u = 0; u < EACH; u++) at[u] = (int64_t)x[u];                                   \
+    break;                                                                                                    \
+  }
   switch (q.positions) {
     LOAD(U8, uint8_t) LOAD(I8, int8_t) LOAD(U16, uint16_t) LOAD(I16, int16_t)
     LOAD(U32, uint32_t) LOAD(I32, int32_t)
@@ -37,7 +44,7 @@ static __device__ __forceinline__ void gr_find_places(const gr_places &q, int64_
   }
 #undef LOAD
 #pragma unroll
-  for (int u = 0; u < EACH; u++) at[u] = gr_place(at[u], q.length);
+  for (int u = 0; u < EACH; u++) at[u] = u < there ? gr_place(at[u], q.length) : -1;
 }
 
 /* A block a tile; where there are more than a grid has, they go round. */

@@ -4,10 +4,12 @@
 ** several values that are set the last stays: each claims its element, where the greatest number of a value wins, and a
 ** second launch goes over the elements and fetches what has won them. Values lie apart then, and elements do not: reads
 ** that do cost less than half of writes that do. Claims of a large array are made part by part, each of which stays in
-** L2 while all positions pass by. Where every place is above the one before, nothing is claimed.
+** L2 while all positions pass by. Where every place is above the one before, no two values meet: nothing is claimed,
+** and elements are read and written as if nobody else did.
 */
 #include <type_traits>
 #include "kernels/cuda/lookup/places.cuh"
+#include "kernels/cuda/lookup/rising.cuh"
 #include "kernels/cuda/thread/fixed.cuh"
 
 struct gr_put_args {
@@ -19,6 +21,7 @@ struct gr_put_args {
   void *state;
   int32_t unit, most; /* most: of extremes */
   int64_t from, part; /* of claims: only places from .. from + part - 1 */
+  const int64_t *seen; /* of places that rise if the word there is above n */
 };
 
 template <typename U>
@@ -29,13 +32,22 @@ static __device__ __forceinline__ U value_of(const gr_put_args &q, int64_t k) {
   return x;
 }
 
+/* The lowest `size` bytes of x, again and again. */
+template <int size>
+static __device__ __forceinline__ uint2 gr_repeated(uint64_t x) {
+  if constexpr (size == 1) x = (x & 0xff) * 0x0101010101010101ull;
+  if constexpr (size == 2) x = (x & 0xffff) * 0x0001000100010001ull;
+  if constexpr (size == 4) x = (x & 0xffffffff) * 0x0000000100000001ull;
+  return make_uint2((unsigned)x, (unsigned)(x >> 32));
+}
+
 /* Calls f(k, place) for each index k that is a position. */
 template <class F>
 static __device__ __forceinline__ void each_place(const gr_places &q, const F &f) {
   int64_t step = gridDim.x * (int64_t)TILE;
   for (int64_t k = blockIdx.x * (int64_t)TILE + threadIdx.x; k < q.n; k += step) {
     int64_t at[EACH];
-    gr_find_places(q, k, at);
+    gr_find_places<THREADS>(q, k, at);
 #pragma unroll
     for (int u = 0; u < EACH; u++)
       if (gr_is_place(q, at[u])) f(k + u * THREADS, at[u]);
@@ -69,23 +81,11 @@ static __global__ void __launch_bounds__(THREADS) set_claimed(const __grid_const
   }
 }
 
-/*
-** One value for all, or places that rise, so that it does not matter which stays. All values are there before the first
-** is written.
-*/
+/* One value for all, so that it does not matter which stays. */
 template <typename U>
 static __global__ void __launch_bounds__(THREADS) set_each(const __grid_constant__ gr_put_args q) {
-  int64_t step = gridDim.x * (int64_t)TILE;
-  for (int64_t k = blockIdx.x * (int64_t)TILE + threadIdx.x; k < q.places.n; k += step) {
-    int64_t at[EACH];
-    U e[EACH];
-#pragma unroll
-    for (int u = 0; u < EACH; u++) e[u] = k + u * THREADS < q.places.n ? value_of<U>(q, k + u * THREADS) : 0;
-    gr_find_places(q.places, k, at);
-#pragma unroll
-    for (int u = 0; u < EACH; u++)
-      if (gr_is_place(q.places, at[u])) *(U *)(q.a + at[u] * q.a_stride) = e[u];
-  }
+  const U x = value_of<U>(q, 0);
+  each_place(q.places, [&](int64_t, int64_t at) { *(U *)(q.a + at * q.a_stride) = x; });
 }
 
 /* ---- atomics on elements ---- */
@@ -177,6 +177,90 @@ static __global__ void __launch_bounds__(THREADS) add_sums(const __grid_constant
   }
 }
 
+/* ---- places that rise ---- */
+
+/* What an element becomes: its type, whether what was there is asked for, and of() it and a value. */
+template <typename U>
+struct gr_set {
+  using type = U;
+  static constexpr bool asks = false;
+  static __device__ __forceinline__ U of(U, U x, const gr_put_args &) { return x; }
+};
+
+template <typename U>
+struct gr_add {
+  using type = U;
+  static constexpr bool asks = true;
+  static __device__ __forceinline__ U of(U there, U x, const gr_put_args &) { return (U)(there + x); }
+};
+
+/* The arithmetic of add_up and add_sums for a single value. */
+template <gr_dtype D>
+struct gr_add_float {
+  using type = gr_type<D>;
+  static constexpr bool asks = true;
+  static __device__ __forceinline__ type of(type there, type x, const gr_put_args &q) {
+    const double sum = gr_fixed_value(gr_fixed_of(gr_to_f64<D>(x), q.unit), q.unit);
+    return sum != 0 ? gr_from_f64<D>(gr_to_f64<D>(there) + sum) : there;
+  }
+};
+
+template <gr_dtype D>
+struct gr_extreme {
+  using type = gr_type<D>;
+  static constexpr bool asks = true;
+  static __device__ __forceinline__ type of(type there, type x, const gr_put_args &q) {
+    return gr_extreme_of<D>::of(there, x, q.most);
+  }
+};
+
+/* The values of the stretch, to elements one by one. All that a lane reads is there before it writes. */
+template <class Op>
+static __device__ __forceinline__ void put_stretch(const gr_put_args &q, const gr_stretch &s, int lane) {
+  using U = typename Op::type;
+  for (int j = lane; j < s.count; j += 32 * EACH) {
+    int64_t at[EACH];
+    U x[EACH], there[EACH];
+    if (q.values) {
+      const char *p = q.values + (s.k + j) * q.value_stride;
+#pragma unroll
+      for (int u = 0; u < EACH; u++) x[u] = *(const U *)(p + (j + u * 32 < s.count ? u * 32 * q.value_stride : 0));
+    } else {
+#pragma unroll
+      for (int u = 0; u < EACH; u++) x[u] = value_of<U>(q, 0);
+    }
+    gr_stretch_places(q.places, s, j, at);
+    if constexpr (Op::asks) {
+#pragma unroll
+      for (int u = 0; u < EACH; u++)
+        if (at[u] >= 0) there[u] = *(const U *)(q.a + at[u] * q.a_stride);
+    }
+#pragma unroll
+    for (int u = 0; u < EACH; u++)
+      if (at[u] >= 0) *(U *)(q.a + at[u] * q.a_stride) = Op::of(there[u], x[u], q);
+  }
+}
+
+template <class Op>
+static __global__ void __launch_bounds__(THREADS) put_rising(const __grid_constant__ gr_put_args q) {
+  using U = typename Op::type;
+  const int lane = (int)threadIdx.x & 31;
+  if (q.seen && *q.seen <= q.places.n) return;
+  if constexpr (Op::asks) {
+    gr_each_stretch(q.places, [&](const gr_stretch &s) { put_stretch<Op>(q, s, lane); });
+  } else {
+    const bool dense = q.a_stride == (int64_t)sizeof(U) && (!q.values || q.value_stride == q.a_stride);
+    const uint2 twice = gr_repeated<(int)sizeof(U)>(q.value);
+    const uint4 word = make_uint4(twice.x, twice.y, twice.x, twice.y);
+    gr_each_stretch(q.places, [&](const gr_stretch &s) {
+      char *to = q.a + s.first * (int64_t)sizeof(U);
+      if (!s.run || !dense) put_stretch<Op>(q, s, lane);
+      else if (q.values) gr_move_run<U, true>(to, q.values + s.k * (int64_t)sizeof(U), word, s.count, lane);
+      else gr_move_run<U, false>(to, to, word, s.count, lane);
+    });
+  }
+}
+
 /* ---- launching ---- */
 
 template <class Kernel>
@@ -199,6 +283,33 @@ static cudaError_t start_set_of(const gr_put_job *job, gr_put_args *q, unsigned 
   if (!job->state) return start(set_each<U>, blocks, q, run);
   return job->n < UINT32_MAX ? start_claims<U, unsigned>(q, blocks, run)
                              : start_claims<U, unsigned long long>(q, blocks, run);
+}
+
+/* Where places rise: Op of an unsigned integer that is as large as the elements. */
+template <template <typename> class Op>
+static cudaError_t start_rising_of(const gr_put_job *job, gr_put_args *q, unsigned blocks, const gr_cuda_run *run) {
+  switch (gr_size_of(job->dtype)) {
+    case 1: return start(put_rising<Op<uint8_t>>, blocks, q, run);
+    case 2: return start(put_rising<Op<uint16_t>>, blocks, q, run);
+    case 4: return start(put_rising<Op<unsigned>>, blocks, q, run);
+    default: return start(put_rising<Op<unsigned long long>>, blocks, q, run);
+  }
+}
+
+static cudaError_t start_rising(const gr_put_job *job, gr_put_args *q, const gr_cuda_run *run) {
+  const unsigned blocks = gr_lookup_grid(job->n, THREADS / 32 * STRETCH);
+  if (job->op == GR_PUT_set) return start_rising_of<gr_set>(job, q, blocks, run);
+  if (job->op == GR_PUT_add && !gr_is_float(job->dtype)) return start_rising_of<gr_add>(job, q, blocks, run);
+  if (job->op == GR_PUT_add)
+    return gr_for_float(job->dtype,
+                        [&](auto d) { return start(put_rising<gr_add_float<decltype(d)::value>>, blocks, q, run); });
+  switch (job->dtype) {
+#define GR_X(id, s, l, type, kind) \
+  case GR_##id: return start(put_rising<gr_extreme<GR_##id>>, blocks, q, run);
+    GR_DTYPES(GR_X)
+#undef GR_X
+  }
+  return cudaErrorInvalidValue;
 }
 
 static cudaError_t start_set(const gr_put_job *job, gr_put_args *q, unsigned blocks, const gr_cuda_run *run) {
@@ -252,6 +363,8 @@ int gr_cuda_put(const gr_put_job *job, const gr_cuda_run *run) {
   q.state = job->state;
   q.unit = job->unit;
   q.most = job->op == GR_PUT_max;
+  q.seen = job->seen;
+  if (job->rising) return start_rising(job, &q, run);
   switch (job->op) {
     case GR_PUT_set: return start_set(job, &q, blocks, run);
     case GR_PUT_add: return start_add(job, &q, blocks, run);

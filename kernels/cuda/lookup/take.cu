@@ -1,11 +1,12 @@
 /* Elements by their positions: a thread has several loads in flight; the table comes through the read-only cache. */
 #include <type_traits>
 #include "kernels/cuda/lookup/places.cuh"
+#include "kernels/cuda/lookup/rising.cuh"
 
 struct gr_take_args {
   gr_places places;
   const char *a;
-  char *out; /* NULL: positions are only looked at */
+  char *out;
   int64_t a_stride, out_stride;
   unsigned long long *bad;
 };
@@ -17,20 +18,42 @@ static __global__ void __launch_bounds__(THREADS) take(const __grid_constant__ g
   for (int64_t k = blockIdx.x * (int64_t)TILE + threadIdx.x; k < q.places.n; k += step) {
     int64_t at[EACH];
     U e[EACH];
-    gr_find_places(q.places, k, at);
+    gr_find_places<THREADS>(q.places, k, at);
 #pragma unroll
     for (int u = 0; u < EACH; u++) {
       bool there = gr_is_place(q.places, at[u]);
       e[u] = 0;
-      if (there && q.out) e[u] = __ldg((const U *)(q.a + at[u] * q.a_stride));
+      if (there) e[u] = __ldg((const U *)(q.a + at[u] * q.a_stride));
       if (!there && q.bad && k + u * THREADS < q.places.n) atomicMin(q.bad, (unsigned long long)(k + u * THREADS));
     }
-    if (!q.out) continue;
 #pragma unroll
     for (int u = 0; u < EACH; u++)
       if (gr_is_place(q.places, at[u])) *(U *)(q.out + (k + u * THREADS) * q.out_stride) = e[u];
   }
 }
+
+/* Where places rise: runs by words, the rest by element. The positions may lie where the elements go to. */
+template <typename U>
+static __global__ void __launch_bounds__(THREADS) take_rising(const __grid_constant__ gr_take_args q) {
+  const int lane = (int)threadIdx.x & 31;
+  const bool dense = q.a_stride == (int64_t)sizeof(U) && q.out_stride == q.a_stride;
+  gr_each_stretch(q.places, [&](const gr_stretch &s) {
+    if (s.run && dense)
+      return gr_move_run<U, true>(q.out + s.k * sizeof(U), q.a + s.first * sizeof(U), uint4{}, s.count, lane);
+    for (int j = lane; j < s.count; j += 32 * EACH) {
+      int64_t at[EACH];
+      U e[EACH];
+      gr_stretch_places(q.places, s, j, at);
+#pragma unroll
+      for (int u = 0; u < EACH; u++) e[u] = at[u] >= 0 ? __ldg((const U *)(q.a + at[u] * q.a_stride)) : 0;
+#pragma unroll
+      for (int u = 0; u < EACH; u++)
+        if (at[u] >= 0) *(U *)(q.out + (s.k + j + u * 32) * q.out_stride) = e[u];
+    }
+  });
+}
+
+/* ---- looking at positions alone ---- */
 
 /* gr_place of a position in as few bits as its place needs. */
 template <typename W, typename P>
@@ -40,62 +63,123 @@ static __device__ __forceinline__ W place_in(P position, W length) {
 }
 
 /*
-** Looking at positions alone, by words of 16 bytes: which is the first that is none, and whether each place is above
-** that of the one before. A thread has several words in flight; what lies before a warp's words is read once more.
-** W: an integer for places.
+** A tile is what a warp has at once: several words a lane. A lane knows the position before its word from the lane
+** before it, lane 0 from the last lane's word before; what lies before a tile is read once more.
 */
-template <typename P, typename W>
-static __global__ void __launch_bounds__(THREADS) look(const __grid_constant__ gr_places q, unsigned long long *bad) {
-  using U = std::make_unsigned_t<W>;
-  constexpr int words = gr_lookup_tuning::words, each = 16 / (int)sizeof(P);
-  const int lane = (int)threadIdx.x & 31;
-  const int64_t step = gridDim.x * (int64_t)(THREADS * words), count = (q.n + each - 1) / each;
-  const P *index = (const P *)q.index;
-  const W length = (W)q.length;
-  bool falls = false;
-  for (int64_t w = blockIdx.x * (int64_t)(THREADS * words) + threadIdx.x; w - lane < count; w += step) {
-    union {
-      uint4 word;
-      P at[each];
-    } v[words];
-    P before[words];
+template <typename P>
+struct tile {
+  static constexpr int words = gr_lookup_tuning::words, each = 16 / (int)sizeof(P), size = 32 * words * each;
+  union {
+    uint4 word;
+    P at[each];
+  } v[words];
+  P before;
+
+  __device__ __forceinline__ void load(const P *p, bool first, int lane) {
+    before = first ? (P)0 : __ldg(p - 1);
+#pragma unroll
+    for (int u = 0; u < words; u++) v[u].word = gr_load16(p + (u * 32 + lane) * each);
+  }
+  __device__ __forceinline__ P ahead_of(int u, int lane) const {
+    const P give = u && lane == 31 ? v[u ? u - 1 : 0].at[each - 1] : v[u].at[each - 1];
+    const P got = (P)__shfl_sync(~0u, give, (lane + 31) & 31);
+    return u || lane ? got : before;
+  }
+  /*
+  ** Whether, as numbers, they rise from a position above 0 to one that is not beyond the last. What is before them is 0
+  ** only where nothing is, or what is no position.
+  */
+  __device__ __forceinline__ bool rises(int64_t length, int lane) const {
+    bool good = true;
+    if constexpr (std::is_signed_v<P>) good = before >= 0;
 #pragma unroll
     for (int u = 0; u < words; u++) {
-      const int64_t k = (w + u * THREADS) * each;
-      before[u] = 0;
-      v[u].word = make_uint4(0, 0, 0, 0);
-      if (k + each <= q.n) {
-        v[u].word = __ldg((const uint4 *)(index + k));
-      } else {
-#pragma unroll
-        for (int j = 0; j < each; j++)
-          if (k + j < q.n) v[u].at[j] = index[k + j];
-      }
-      if (lane == 0 && k > 0 && k < q.n) before[u] = index[k - 1];
-    }
-#pragma unroll
-    for (int u = 0; u < words; u++) {
-      const int64_t k = (w + u * THREADS) * each, left = q.n - k;
-      const int here = left >= each ? each : left > 0 ? (int)left : 0;
-      W was = __shfl_up_sync(~0u, place_in<W>(v[u].at[each - 1], length), 1);
-      bool outside = false, low = false;
-      if (lane == 0) was = k > 0 ? place_in<W>(before[u], length) : (W)-1;
+      P was = ahead_of(u, lane);
 #pragma unroll
       for (int j = 0; j < each; j++) {
-        const W at = place_in<W>(v[u].at[j], length);
-        const bool there = here == each || j < here;
-        outside |= there && (U)at >= (U)length;
-        low |= there && at <= was;
-        was = at;
+        good &= v[u].at[j] > was;
+        was = v[u].at[j];
       }
-      falls |= low;
-      if (!outside) continue;
-#pragma unroll 1
-      for (int j = here - 1; j >= 0; j--)
-        if (!gr_is_place(q, gr_place((int64_t)index[k + j], q.length))) atomicMin(bad, (unsigned long long)(k + j));
+      if constexpr (sizeof(P) == 8) good &= was <= length;
+      else good &= (int64_t)was <= length;
     }
+    return __all_sync(~0u, good);
   }
-  if (__syncthreads_or(falls) && threadIdx.x == 0) atomicMin(bad, (unsigned long long)q.n);
+};
+
+/* Index k is none. */
+static __device__ __forceinline__ void note_bad(unsigned long long *bad, int64_t k) {
+  atomicMin(bad, (unsigned long long)k);
+}
+
+/* Whether places fall, or stay, somewhere in the tile of indices from k on; and those that are none are noted. */
+template <typename P, typename W>
+static __device__ __forceinline__ bool look_closely(const gr_places &q, const tile<P> &t, int64_t k, int lane,
+                                                    unsigned long long *bad) {
+  using U = std::make_unsigned_t<W>;
+  const W length = (W)q.length;
+  bool low = false;
+#pragma unroll
+  for (int u = 0; u < tile<P>::words; u++) {
+    W was = place_in<W>(t.ahead_of(u, lane), length);
+    bool outside = false;
+    if (k == 0 && u == 0 && lane == 0) was = -1;
+#pragma unroll
+    for (int j = 0; j < tile<P>::each; j++) {
+      const W at = place_in<W>(t.v[u].at[j], length);
+      outside |= (U)at >= (U)length;
+      low |= at <= was;
+      was = at;
+    }
+    if (!outside) continue;
+    const int64_t first = k + (u * 32 + lane) * tile<P>::each;
+#pragma unroll 1
+    for (int j = tile<P>::each - 1; j >= 0; j--)
+      if (!gr_is_place(q, gr_place((int64_t)((const P *)q.index)[first + j], q.length))) note_bad(bad, first + j);
+  }
+  return __any_sync(~0u, low);
+}
+
+/* The same of count indices by themselves, wherever they lie. */
+template <typename P>
+static __device__ __forceinline__ bool look_at_each(const gr_places &q, int64_t k, int count, int lane,
+                                                    unsigned long long *bad) {
+  bool low = false;
+  const char *p = q.index + k * q.stride;
+#pragma unroll 4
+  for (int j = lane; j < count; j += 32) {
+    const int64_t at = gr_place((int64_t) * (const P *)(p + j * q.stride), q.length);
+    const bool first = k == 0 && j == 0;
+    const int64_t was = first ? -1 : gr_place((int64_t) * (const P *)(p + (j - 1) * q.stride), q.length);
+    low |= at <= was;
+    if (!gr_is_place(q, at)) note_bad(bad, k + j);
+  }
+  return __any_sync(~0u, low);
+}
+
+/*
+** Which is the first index that is no position, and whether each place is above that of the one before. by_words: the
+** positions lie side by side from a whole word on. Most tiles need no more than to rise as numbers; once places have
+** fallen that is not asked any more. W: an integer for places.
+*/
+template <typename P, typename W>
+static __global__ void __launch_bounds__(THREADS, gr_lookup_tuning::lookers_each)
+    look(const __grid_constant__ gr_places q, unsigned long long *bad, bool by_words) {
+  constexpr int size = tile<P>::size;
+  const int lane = (int)threadIdx.x & 31;
+  const int64_t step = gridDim.x * (int64_t)(THREADS / 32) * size;
+  bool falls = false;
+  for (int64_t k = (blockIdx.x * (int64_t)(THREADS / 32) + (threadIdx.x >> 5)) * size; k < q.n; k += step) {
+    if (!by_words || q.n - k < size) {
+      falls |= look_at_each<P>(q, k, (int)(q.n - k < size ? q.n - k : size), lane, bad);
+      continue;
+    }
+    tile<P> t;
+    t.load((const P *)q.index + k, k == 0, lane);
+    if (sizeof(P) >= 4 && !falls && t.rises(q.length, lane)) continue;
+    falls |= look_closely<P, W>(q, t, k, lane, bad);
+  }
+  if (__syncthreads_or(falls) && threadIdx.x == 0) note_bad(bad, q.n);
 }
 
 template <typename P>
@@ -122,12 +206,28 @@ static const void *looker_of(gr_dtype positions, int64_t length) {
   return looker<int64_t>(length);
 }
 
+static cudaError_t start_look(const gr_places &q, unsigned long long *bad, const gr_cuda_run *run) {
+  const int wide = gr_size_of(q.positions);
+  const int64_t size = (int64_t)THREADS * gr_lookup_tuning::words * (16 / wide);
+  const int64_t blocks = (q.n + size - 1) / size, most = run->chip->sms * (int64_t)gr_lookup_tuning::lookers_each;
+  bool by_words = q.stride == wide && (uintptr_t)q.index % 16 == 0;
+  void *args[] = {(void *)&q, &bad, &by_words};
+  return cudaLaunchKernel(looker_of(q.positions, q.length), (unsigned)(blocks < most ? blocks : most), THREADS, args, 0,
+                          (cudaStream_t)run->stream);
+}
+
+/* What takes elements of that size: kernels for places that rise, and for any. */
+static const void *taker_of(int size, bool rising) {
+  switch (size) {
+    case 1: return rising ? (const void *)take_rising<uint8_t> : (const void *)take<uint8_t>;
+    case 2: return rising ? (const void *)take_rising<uint16_t> : (const void *)take<uint16_t>;
+    case 4: return rising ? (const void *)take_rising<uint32_t> : (const void *)take<uint32_t>;
+    default: return rising ? (const void *)take_rising<unsigned long long> : (const void *)take<unsigned long long>;
+  }
+}
+
 int gr_cuda_lookup(const gr_lookup_job *job, const gr_cuda_run *run) {
-  int size = gr_size_of(job->dtype);
-  const void *kernel = size == 1   ? (const void *)take<uint8_t>
-                       : size == 2 ? (const void *)take<uint16_t>
-                       : size == 4 ? (const void *)take<uint32_t>
-                                   : (const void *)take<unsigned long long>;
+  const bool rising = job->rising && !job->bad;
   cudaStream_t stream = (cudaStream_t)run->stream;
   gr_take_args q;
   q.places = gr_places{(const char *)job->index.data, job->index.stride, job->n, job->length, job->positions};
@@ -136,17 +236,10 @@ int gr_cuda_lookup(const gr_lookup_job *job, const gr_cuda_run *run) {
   q.a_stride = job->a.stride;
   q.out_stride = job->out.stride;
   q.bad = (unsigned long long *)job->bad;
-  const int wide = gr_size_of(job->positions);
-  const bool by_words = !q.out && job->index.stride == wide && (uintptr_t)q.places.index % 16 == 0;
   cudaError_t e = job->bad ? cudaMemsetAsync(job->bad, 0x7f, sizeof *job->bad, stream) : cudaSuccess;
   if (e != cudaSuccess || job->n <= 0) return e;
-  if (by_words) {
-    const int64_t tile = (int64_t)THREADS * gr_lookup_tuning::words * (16 / wide);
-    const int64_t blocks = (job->n + tile - 1) / tile, most = run->chip->sms * (int64_t)gr_lookup_tuning::lookers_each;
-    void *args[] = {&q.places, &q.bad};
-    return cudaLaunchKernel(looker_of(job->positions, job->length), (unsigned)(blocks < most ? blocks : most), THREADS,
-                            args, 0, stream);
-  }
+  if (!q.out) return start_look(q.places, q.bad, run);
   void *args[] = {&q};
-  return cudaLaunchKernel(kernel, gr_lookup_grid(job->n, TILE), THREADS, args, 0, stream);
+  return cudaLaunchKernel(taker_of(gr_size_of(job->dtype), rising),
+                          gr_lookup_grid(job->n, rising ? THREADS / 32 * STRETCH : TILE), THREADS, args, 0, stream);
 }

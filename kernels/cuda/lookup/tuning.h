@@ -11,9 +11,11 @@ struct gr_lookup_tuning {
   /* Indices of a thread in flight, then their elements; 4: 0.3 to 1 % slower. */
   static constexpr int each = 8;
   /* Words of 16 bytes of positions, of a thread that only looks at them, and blocks of a multiprocessor, which go
-     round: in order by i32 take with into 328 -> 313 us, put 368 -> 357, by words in place of elements. 2 or 4 words,
-     4 or 8 blocks: within 1 % (H100, take with into). */
-  static constexpr int words = 4, lookers_each = 8;
+     round: all of them at once. */
+  static constexpr int words = 4, lookers_each = 5;
+  /* Indices of a warp's stretch where places rise: its first and last position are read (of 4 bytes: 128 of 4096) to
+     see whether those between must be. */
+  static constexpr int stretch = 1024;
   /* Bytes of claims of a part, which L2 keeps: put 5605 us by one part of all, 4197 so; half and twice as many: 13 %
      slower. H100: 12 x 10^6 f32, which are a part and a half, 618 us by one part, 478 so. */
   static constexpr int64_t claims_bytes = 32 << 20;
