@@ -1,8 +1,7 @@
 /*
 ** Scans of columns that lie side by side, in one launch that reads elements once. A block has a tile's row, 256
 ** elements, of 32 columns, in shared memory until what lies before them is known: a lane of the warp is a column, and a
-** warp goes down some lanes of the scan. Of fewer columns than 32 a block has several rows, which are read and written
-** as they lie in memory.
+** warp goes down some lanes of the scan.
 **
 ** What a row adds up to is published, and by whoever has the last row of a tile, of a group of tiles and of a
 ** superblock, what these do: each before its block waits for anything of the next level, so that no level is a chain of
@@ -52,63 +51,13 @@ template <class S> struct gr_scan_down_shared {
 
 /* Which column a lane has, and which row of it. */
 struct gr_scan_down_place {
-  int row, column, part; /* part: which of the block's rows */
+  int row, column;
   bool there;
 };
-template <bool few>
 static __device__ __forceinline__ gr_scan_down_place gr_scan_down_place_of(const gr_scan &q, int lane) {
-  gr_scan_down_place at;
-  const int count = (int)q.count;
-  if constexpr (few) {
-    at.part = lane / count;
-    at.column = lane - at.part * count;
-    at.row = (int)blockIdx.x * q.lanes + at.part;
-    at.there = at.part < q.lanes;
-  } else {
-    const unsigned strips = (unsigned)(count + 31) / 32;
-    at.part = 0;
-    at.row = (int)(blockIdx.x / strips);
-    at.column = (int)(blockIdx.x % strips) * 32 + lane;
-    at.there = at.column < count;
-  }
-  at.there = at.there && at.row < (int)GR_SCAN_DOWN_ROWS(q.n);
-  return at;
-}
-
-/* Where elements of one of a block's rows begin here, which lie as in memory: so that no two lanes meet in a bank. */
-static __device__ __forceinline__ int gr_scan_down_slot(const gr_scan &q, int part) {
-  return part * (GR_SCAN_DOWN_ROW + 1) * (int)q.count;
-}
-/* Every element of a block's rows once: body(place in shared memory, address). p: where the first row's are. */
-template <class Body>
-static __device__ __forceinline__ void gr_scan_down_each_of(const gr_scan &q, const char *p, int64_t stride, int size,
-                                                            const Body &body) {
-#pragma unroll 1
-  for (int part = 0; part < q.lanes; part++) {
-    const int64_t first = ((int64_t)blockIdx.x * q.lanes + part) * GR_SCAN_DOWN_ROW;
-    const int here = (int)min(q.n - first, (int64_t)GR_SCAN_DOWN_ROW) * (int)q.count;
-    if (here <= 0) return;
-    /* backwards: from the last one on */
-    const char *from = p + (stride < 0 ? first + here / (int)q.count - 1 : first) * stride;
-    const int slot = gr_scan_down_slot(q, part);
-#pragma unroll 4
-    for (int i = (int)threadIdx.x; i < here; i += (int)blockDim.x) body(slot + i, from + i * size);
-  }
-}
-/* Where element k of a lane's row is here, of `here` that there are; of others anywhere. */
-static __device__ __forceinline__ int gr_scan_down_at(const gr_scan &q, const gr_scan_down_place &at, int k, int here,
-                                                      bool back) {
-  return gr_scan_down_slot(q, at.part) + (back ? max(here - 1 - k, 0) : k) * (int)q.count + at.column;
-}
-
-/* Bytes of a block's elements; from where on its results lie, which take their places if they are as long. */
-template <class S> static __host__ __device__ __forceinline__ int gr_scan_down_bytes(const gr_scan &q, int size) {
-  if (q.count >= 32) return size == (int)sizeof(typename S::In) ? GR_SCAN_DOWN_ROW * 32 * size : 0;
-  return (q.lanes * (GR_SCAN_DOWN_ROW + 1) * (int)q.count * size + 15) & ~15;
-}
-template <class S> static __host__ __device__ __forceinline__ int gr_scan_down_results(const gr_scan &q) {
-  const int in = (int)sizeof(typename S::In);
-  return in == (int)sizeof(typename S::Out) ? 0 : gr_scan_down_bytes<S>(q, in);
+  const unsigned strips = (unsigned)(q.count + 31) / 32;
+  const int column = (int)(blockIdx.x % strips) * 32 + lane;
+  return {(int)(blockIdx.x / strips), column, column < (int)q.count};
 }
 
 /* What was published by so many before: each warp from `first` on waits for some of it, a few at a time. */
@@ -148,7 +97,7 @@ static __device__ __forceinline__ typename S::Value gr_scan_down_sum(const typen
 }
 
 template <class S> constexpr int gr_scan_down_threads = gr_scan_down_warps<S> * 32;
-template <class S, bool few>
+template <class S>
 static __global__ void __launch_bounds__(gr_scan_down_threads<S>, Tuning::down_threads / gr_scan_down_threads<S>)
     gr_scan_down(const __grid_constant__ gr_scan q) {
   using Value = typename S::Value;
@@ -158,7 +107,7 @@ static __global__ void __launch_bounds__(gr_scan_down_threads<S>, Tuning::down_t
   extern __shared__ __align__(16) char stage[];
   __shared__ gr_scan_down_shared<S> s;
   const int lane = threadIdx.x & 31, warp = gr_scan_warp();
-  const gr_scan_down_place at = gr_scan_down_place_of<few>(q, lane);
+  const gr_scan_down_place at = gr_scan_down_place_of(q, lane);
   const int rows = (int)GR_SCAN_DOWN_ROWS(q.n), tiles = rows / GR_SCAN_ROWS + 1, groups = tiles / 32 + 1;
   const int tile = at.row / GR_SCAN_ROWS, group = tile / 32;
   const int in_tile = at.there ? at.row % GR_SCAN_ROWS : 0, in_group = at.there ? tile % 32 : 0;
@@ -167,31 +116,19 @@ static __global__ void __launch_bounds__(gr_scan_down_threads<S>, Tuning::down_t
   const int first = warp * lanes * 8, left = here - first;
   /* of all rows of a column, then of tiles, groups and superblocks */
   const auto published = [&](int k) { return q.tile + (int64_t)k * (int)q.count + at.column; };
-  const In *const in = (const In *)stage;
-  Out *const results = (Out *)(stage + gr_scan_down_results<S>(q));
-  const auto place = [&](int k, bool back) {
-    return few ? gr_scan_down_at(q, at, first + k, here, back) : (first + k) * 32 + lane;
-  };
+  In *const in = (In *)stage + first * 32 + lane; /* a row of the block's columns after the other */
   gr_await_earlier();
   gr_let_next_start();
-  if constexpr (few) {
-    gr_scan_down_each_of(q, q.a, q.a_stride, sizeof(In), [&](int slot, const char *p) {
-      gr_copy_async<sizeof(In)>(stage + slot * sizeof(In), p);
-    });
-    gr_copies_wait();
-    __syncthreads();
-  } else {
-    const char *p = q.a + at.column * q.a_step + ((int64_t)at.row * GR_SCAN_DOWN_ROW + first) * q.a_stride;
+  const char *p = q.a + at.column * q.a_step + ((int64_t)at.row * GR_SCAN_DOWN_ROW + first) * q.a_stride;
 #pragma unroll
-    for (int k = 0; k < lanes * 8; k++)
-      if (k < left) gr_copy_async<sizeof(In)>(stage + place(k, false) * sizeof(In), p + k * q.a_stride);
-    gr_copies_wait();
-  }
+  for (int k = 0; k < lanes * 8; k++)
+    if (k < left) gr_copy_async<sizeof(In)>(in + k * 32, p + k * q.a_stride);
+  gr_copies_wait();
   /* Elements that are not there are anything: nothing follows them. */
   const auto take = [&](int m, Value(&v)[8]) {
     In x[8];
 #pragma unroll
-    for (int k = 0; k < 8; k++) x[k] = in[at.there ? place(m * 8 + k, q.a_stride < 0) : 0];
+    for (int k = 0; k < 8; k++) x[k] = in[(m * 8 + k) * 32];
     S::values(x, v, q.flip);
   };
   /* what lies before each of this thread's lanes in the row */
@@ -288,15 +225,8 @@ static __global__ void __launch_bounds__(gr_scan_down_threads<S>, Tuning::down_t
 #pragma unroll
     for (int k = 0; k < 8; k++) {
       if (m * 8 + k >= left) continue;
-      if constexpr (few) results[place(m * 8 + k, q.out_stride < 0)] = y[k];
-      else __stcs((Out *)(out + (m * 8 + k) * q.out_stride), y[k]);
+      __stcs((Out *)(out + (m * 8 + k) * q.out_stride), y[k]);
     }
-  }
-  if constexpr (few) {
-    __syncthreads();
-    gr_scan_down_each_of(q, q.out, q.out_stride, sizeof(Out), [&](int slot, const char *to) {
-      __stcs((Out *)const_cast<char *>(to), results[slot]);
-    });
   }
 }
 

@@ -4,18 +4,6 @@
 
 #include "kernels/cuda/scan/short.cuh"
 
-/* Inclusive scans over every `width` lanes, a power of two that is known when it runs. */
-template <class S, int count>
-static __device__ __forceinline__ void gr_scan_lanes_by(typename S::Value (&v)[count], int width, int lane) {
-#pragma unroll 1
-  for (int h = 1; h < width; h *= 2)
-#pragma unroll
-    for (int r = 0; r < count; r++) {
-      typename S::Value last = __shfl_sync(~0u, v[r], h - 1, 2 * h);
-      if (lane & h) v[r] = S::join(last, v[r]);
-    }
-}
-
 /*
 ** A block goes through `here` vectors of n elements in the order in which they lie in memory, so that lanes meet in the
 ** same words: body(vector, element), for each once.
@@ -161,7 +149,7 @@ static __global__ void __launch_bounds__(Tuning::writers * 32, Tuning::short_blo
     gr_scan_own<S>(v[k]);
     row[k] = S::fold(v[k][S::count - 1]);
   }
-  gr_scan_lanes_by<S>(row, width, lane);
+  gr_scan_lanes_by<S>(row, 1, width, lane);
   const int first = warp * 2 & -max(lanes / 32, 1); /* row of this warp's vector */
   r[0] = S::identity();
   if (lanes > 32) {

@@ -35,6 +35,12 @@ template <class T> static __device__ __forceinline__ T gr_scan_share(const T &x,
   return __shfl_sync(~0u, y, 0);
 }
 
+/* A warp asks L2 for what lies from p to `last` bytes on. */
+static __device__ __forceinline__ void gr_scan_announce_bytes(const char *p, int last, int lane) {
+#pragma unroll 1
+  for (int k = lane * 128; k <= last; k += 32 * 128) asm volatile("prefetch.global.L2 [%0];" : : "l"(p + k));
+}
+
 /*
 ** Narrow elements one by one are fetched by those who add up; here they are asked for ahead of them, into L2, unless
 ** too much of that is not wanted (sums of every other f16 222 -> 166 us, u8 247 -> 187).
@@ -46,9 +52,7 @@ static __device__ __forceinline__ void gr_scan_announce(const gr_scan &q, int64_
     int64_t step = q.a_stride < 0 ? -q.a_stride : q.a_stride;
     if (lie != GR_SCAN_SINGLY || step > most / count) return;
     int last = (int)(q.n - at < count ? q.n - at : count) - 1, bytes = last * (int)step;
-    const char *p = q.a + at * q.a_stride - (q.a_stride < 0 ? bytes : 0);
-#pragma unroll 1
-    for (int k = lane * 128; k <= bytes; k += 32 * 128) asm volatile("prefetch.global.L2 [%0];" : : "l"(p + k));
+    gr_scan_announce_bytes(q.a + at * q.a_stride - (q.a_stride < 0 ? bytes : 0), bytes, lane);
   }
 }
 

@@ -1,5 +1,6 @@
 /* Scans: what the kernels are told, and where they keep the totals they publish. */
 #include "kernels/cuda/scan/down.cuh"
+#include "kernels/cuda/scan/woven.cuh"
 
 static_assert(GR_SCANNED_COUNT == 4, "sums, products, and what goes by keys: min and max");
 static int has_keys(const gr_scan_job *job) { return job->op == GR_OP_min || job->op == GR_OP_max; }
@@ -28,18 +29,20 @@ static int64_t flip_of(const gr_scan_job *job) {
   }
 }
 
-/*
-** Whether warps go down columns (scan/down.cuh): not of narrow keys, which lie otherwise within a row; fewer than 32 of
-** a matrix whose rows follow each other without a gap.
-*/
+/* Whether warps go down columns (scan/down.cuh): not of narrow keys, which lie otherwise within a row. */
 static int goes_down(const gr_scan_job *job) {
   const int size = gr_size_of(job->dtype), out_size = gr_size_of(job->out_dtype);
   if ((has_keys(job) && size < 4) || job->a.step != size || job->out.step != out_size) return 0;
   if (job->n < Tuning::down_length || job->n * job->count < Tuning::down_elements) return 0;
-  if (job->count < 32)
-    return job->n >= Tuning::down_few_length && job->a.stride == job->count * size &&
-           job->out.stride == job->count * out_size;
-  return job->count < INT32_MAX && job->a.stride > size && job->out.stride > out_size;
+  return job->count >= 32 && job->count < INT32_MAX && job->a.stride > size && job->out.stride > out_size;
+}
+
+/* Whether few columns go through a ring together (scan/woven.cuh). */
+static int is_woven(const gr_scan_job *job) {
+  const int size = gr_size_of(job->dtype), out_size = gr_size_of(job->out_dtype);
+  if (job->count < 2 || job->count >= 32 || job->a.step != size || job->out.step != out_size) return 0;
+  if (job->n < Tuning::woven_length || job->n * job->count < Tuning::woven_elements) return 0;
+  return job->a.stride == job->count * size && job->out.stride == job->count * out_size;
 }
 
 /* All but where the scratch memory is. */
@@ -58,13 +61,23 @@ static gr_scan arguments_of(const gr_scan_job *job) {
   q.tiles = (uint32_t)tiles_of(job);
   q.exclusive = job->exclusive;
   q.down = goes_down(job);
+  q.woven = is_woven(job);
+  if (q.woven) q.lanes = gr_woven_rows(job->count);
   q.flip = flip_of(job);
   return q;
 }
 
 static uint32_t groups_of(const gr_scan &q) { return q.tiles / 32 + 1; }
+/* Where totals of tiles of woven columns begin behind those of pieces, those of groups behind these, and so on. */
+static size_t woven_pieces(const gr_scan &q) { return (size_t)q.tiles * (size_t)q.count * (GR_SCAN_ROWS / q.lanes); }
+static size_t woven_tiles(const gr_scan &q) { return groups_of(q) * (size_t)q.count * 32; }
+static size_t woven_groups(const gr_scan &q) { return (q.tiles / 1024 + 1) * (size_t)q.count * 32; }
 static size_t scratch_of(const gr_scan &q) {
   uint32_t supers = q.tiles / 1024 + 2;
+  if (q.woven) {
+    const size_t before = (groups_of(q) + 1) * (size_t)q.count;
+    return GR_COUNTER_BYTES + (woven_pieces(q) + woven_tiles(q) + woven_groups(q) + before) * sizeof(gr_halves);
+  }
   if (q.down) return GR_COUNTER_BYTES + (size_t)gr_scan_down_words(q.n, q.count) * sizeof(gr_halves);
   if (q.count > 1) return GR_COUNTER_BYTES + (size_t)(q.count * q.tiles) * sizeof(gr_halves);
   return GR_COUNTER_BYTES + ((size_t)q.tiles + groups_of(q) + supers) * sizeof(gr_halves);
@@ -105,17 +118,18 @@ static int scan_apart(const gr_scan_job *job, const gr_cuda_run *run) {
 int gr_cuda_scan(const gr_scan_job *job, const gr_cuda_run *run) {
   if (job->n <= 0 || job->count <= 0) return cudaSuccess;
   gr_scan q = arguments_of(job);
-  if (q.count > 1 && job->n > GR_SCAN_MOST && !q.down) return scan_apart(job, run);
+  if (q.count > 1 && job->n > GR_SCAN_MOST && !q.down && !q.woven) return scan_apart(job, run);
   q.inputs_stable =
-      gr_reads_at_once(*run, q.tiles <= Tuning::short_tiles && !q.down,
+      gr_reads_at_once(*run, q.tiles <= Tuning::short_tiles && !q.down && !q.woven,
                        {gr_elements(*run, job->a, job->count, job->n, gr_size_of(job->dtype))},
                        {gr_span(job->out, job->count, job->n, gr_size_of(job->out_dtype))});
   int e = gr_cuda_need(run, scratch_of(q));
   if (e != cudaSuccess) return e;
   q.next = (unsigned *)run->scratch->memory;
   q.tile = (gr_halves *)((char *)run->scratch->memory + GR_COUNTER_BYTES);
-  q.group = q.tile + q.tiles;
-  q.super = q.group + groups_of(q);
+  q.group = q.tile + (q.woven ? woven_pieces(q) : q.tiles);
+  q.super = q.group + (q.woven ? woven_tiles(q) : groups_of(q));
+  q.before = q.super + (q.woven ? woven_groups(q) : 0);
   q.tag = gr_tag_of(run->epoch);
   return start(job, &q, {run->chip, (cudaStream_t)run->stream, NULL, run->formula});
 }

@@ -5,7 +5,7 @@
 ** positions alone (docs/numerics.md: the scan). Kernels: up to a superblock each tile has a block (scan/short.cuh);
 ** beyond that blocks stay and pass tiles through a ring in shared memory (scan/ring.cuh). Of many vectors all tiles go
 ** in one launch, and those that have no more than one tile share blocks (scan/many.cuh), as columns do that lie side by
-** side (scan/down.cuh).
+** side (scan/down.cuh); few columns go through a ring together (scan/woven.cuh).
 */
 #ifndef GR_CUDA_SCAN_SCAN_CUH
 #define GR_CUDA_SCAN_SCAN_CUH
@@ -35,16 +35,19 @@ typedef struct gr_scan {
   int64_t n;
   int64_t count, a_step, out_step; /* vectors, and from one to the next; several have up to short_tiles tiles each */
   int32_t exclusive, slots;
-  int32_t lanes; /* of each of many vectors (scan/many.cuh): a power of two; or what a block, or a thread, has several
-                    of: rows of few columns, short vectors */
+  int32_t lanes; /* of each of many vectors (scan/many.cuh): a power of two; or what a thread has several of: short
+                    vectors; or rows of a piece (scan/woven.cuh) */
   int32_t words_in, words_out; /* words of 16 bytes of each of them; 0: they are not read, or written, so */
   int32_t down;  /* neighbouring columns, which a warp goes down (scan/down.cuh) */
+  int32_t woven; /* few columns without gaps, whose pieces go through a ring (scan/woven.cuh): a and out are then all
+                    elements in order of memory, and strides from one to the next */
   int32_t inputs_stable; /* no launch that may still run writes what this one reads */
   int64_t flip; /* of keys: complements them for max, where the smallest is looked for too; of signed integers */
   unsigned *next; /* the next tile to take, and how many blocks have ended */
   gr_halves *tile, *group, *super; /* published totals; of several vectors, one after the other, those of tiles alone */
+  gr_halves *before; /* published, of woven columns: all that lies before each group */
   gr_tag tag;
-  uint32_t tiles; /* of a vector */
+  uint32_t tiles; /* of a vector; of woven columns pieces of all of them */
 } gr_scan;
 
 /*
@@ -254,6 +257,19 @@ template <class S, int lanes, int count>
 static __device__ __forceinline__ void gr_scan_lanes(typename S::Value (&v)[count], int lane) {
 #pragma unroll
   for (int h = 1; h < lanes; h *= 2)
+#pragma unroll
+    for (int r = 0; r < count; r++) {
+      typename S::Value last = __shfl_sync(~0u, v[r], h - 1, 2 * h);
+      if (lane & h) v[r] = S::join(last, v[r]);
+    }
+}
+
+/* The same over every `width` lanes where `scanned` are scanned already: powers of two that are known when it runs. */
+template <class S, int count>
+static __device__ __forceinline__ void gr_scan_lanes_by(typename S::Value (&v)[count], int scanned, int width,
+                                                        int lane) {
+#pragma unroll 1
+  for (int h = scanned; h < width; h *= 2)
 #pragma unroll
     for (int r = 0; r < count; r++) {
       typename S::Value last = __shfl_sync(~0u, v[r], h - 1, 2 * h);

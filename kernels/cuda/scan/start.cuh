@@ -4,9 +4,10 @@
 
 #include "kernels/cuda/formula/start.cuh"
 #include "kernels/cuda/scan/down.cuh"
-#include "kernels/cuda/scan/ring.cuh"
 #include "kernels/cuda/scan/many.cuh"
+#include "kernels/cuda/scan/ring.cuh"
 #include "kernels/cuda/scan/short.cuh"
+#include "kernels/cuda/scan/woven.cuh"
 
 static cudaError_t gr_scan_launch(const void *kernel, gr_scan &q, int32_t blocks, int32_t threads, int shared,
                                   const gr_scan_place &at) {
@@ -27,15 +28,34 @@ static cudaError_t gr_scan_launch(const void *kernel, gr_scan &q, int32_t blocks
 }
 
 template <class S> static cudaError_t gr_scan_start_down(gr_scan &q, const gr_scan_place &at) {
-  const bool few = q.count < 32;
-  const void *kernel = few ? (const void *)gr_scan_down<S, true> : (const void *)gr_scan_down<S, false>;
-  q.lanes = few ? 32 / (int32_t)q.count : 1;
-  const int64_t strips = few ? 1 : (q.count + 31) / 32, blocks = ((GR_SCAN_DOWN_ROWS(q.n) - 1) / q.lanes + 1) * strips;
-  const int results = few ? gr_scan_down_bytes<S>(q, sizeof(typename S::Out)) : 0, from = gr_scan_down_results<S>(q);
-  const int in = gr_scan_down_bytes<S>(q, sizeof(typename S::In));
-  const int shared = from + results > in ? from + results : in;
+  const int64_t blocks = GR_SCAN_DOWN_ROWS(q.n) * ((q.count + 31) / 32);
   if (blocks > INT32_MAX) return cudaErrorInvalidValue;
-  return gr_scan_launch(kernel, q, (int32_t)blocks, gr_scan_down_threads<S>, shared, at);
+  return gr_scan_launch((const void *)gr_scan_down<S>, q, (int32_t)blocks, gr_scan_down_threads<S>,
+                        GR_SCAN_DOWN_ROW * 32 * (int)sizeof(typename S::In), at);
+}
+
+/*
+** How many slots a ring has, of so many bytes each and with `fixed` bytes besides. Blocks share a multiprocessor's
+** memory, where their rings of two find room; 1 KB of each is the system's.
+*/
+static int gr_scan_slots(const gr_cuda_chip *chip, int each, int fixed) {
+  int slots = ((chip->shared_optin + 1024) / Tuning::ring_blocks - 1024 - fixed) / each;
+  if (slots < Tuning::ring_least_slots) slots = (chip->shared_optin - fixed) / each;
+  return slots < Tuning::ring_slots ? slots : Tuning::ring_slots;
+}
+
+template <class S> static cudaError_t gr_scan_start_woven(gr_scan &q, const gr_scan_place &at) {
+  const int columns = (int)q.count;
+  const int each = columns * gr_woven<S>::pitch(q.lanes, columns) + (int)sizeof(gr_woven_slot<S>);
+  const int64_t in = sizeof(typename S::In), out = sizeof(typename S::Out), piece = q.lanes * gr_woven<S>::row;
+  /* backwards: from the last element of all on */
+  if (q.a_stride < 0) q.a += (columns - 1) * in, q.out += (columns - 1) * out;
+  q.a_stride = q.a_stride < 0 ? -in : in;
+  q.out_stride = q.out_stride < 0 ? -out : out;
+  q.tiles = (uint32_t)((q.n + piece - 1) / piece);
+  q.slots = gr_scan_slots(at.chip, each, 0);
+  return gr_scan_launch((const void *)gr_scan_woven<S>, q, at.chip->sms * Tuning::ring_blocks, gr_woven<S>::threads,
+                        q.slots * each, at);
 }
 
 /* Whether vectors are a thread's each: short ones without a gap between them. */
@@ -54,6 +74,7 @@ template <class S> static cudaError_t gr_scan_start_few(gr_scan &q, const gr_sca
 template <class S> static cudaError_t gr_scan_start(gr_scan q, const gr_scan_place &at) {
   using Shape = gr_scan_shape<S>;
   const gr_cuda_chip *chip = at.chip;
+  if (q.woven) return gr_scan_start_woven<S>(q, at);
   if constexpr (S::count == S::each)
     if (q.down) return gr_scan_start_down<S>(q, at);
   if constexpr (S::count == S::each)
@@ -67,11 +88,8 @@ template <class S> static cudaError_t gr_scan_start(gr_scan q, const gr_scan_pla
   }
   if (q.tiles <= Tuning::short_tiles)
     return gr_scan_launch((const void *)gr_scan_short<S>, q, (int32_t)(q.count * q.tiles), Tuning::writers * 32, 0, at);
-  /* Blocks share a multiprocessor's memory, where their rings of two tiles fit; 1 KB of each is the system's. */
-  int each = gr_scan_ring<S>::slot_bytes, fixed = Tuning::writers * Shape::results;
-  q.slots = ((chip->shared_optin + 1024) / Tuning::ring_blocks - 1024 - fixed) / each;
-  if (q.slots < Tuning::ring_least_slots) q.slots = (chip->shared_optin - fixed) / each;
-  if (q.slots > Tuning::ring_slots) q.slots = Tuning::ring_slots;
+  const int each = gr_scan_ring<S>::slot_bytes, fixed = Tuning::writers * Shape::results;
+  q.slots = gr_scan_slots(chip, each, fixed);
   return gr_scan_launch((const void *)gr_scan_long<S>, q, chip->sms * Tuning::ring_blocks, GR_SCAN_THREADS,
                         fixed + q.slots * each, at);
 }

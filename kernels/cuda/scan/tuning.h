@@ -31,13 +31,19 @@ struct gr_scan_tuning {
 
   /* ---- columns, down which warps go: down.cuh ---- */
 
-  /* So many elements of each column at least, of fewer columns than 32 so many, and so many in all: where the limits
-     lie is not measured. */
-  static constexpr int down_length = 256, down_few_length = 4096, down_elements = 1 << 20;
+  /* So many elements of each column at least, and so many in all: where the limits lie is not measured. */
+  static constexpr int down_length = 256, down_elements = 1 << 20;
   /* Threads of a multiprocessor. */
   static constexpr int down_threads = 1024;
   /* Words of a lane that are waited for together. */
   static constexpr int down_together = 5;
+
+  /* ---- fewer columns than 32 without gaps, whose pieces go through a ring: woven.cuh ---- */
+
+  /* So many elements of each column at least, and so many in all: where the limits lie is not measured. */
+  static constexpr int woven_length = 4096, woven_elements = 1 << 20;
+  /* Rows of a piece, of all columns together, at most, if a row of each is not more: a multiple of 8. */
+  static constexpr int woven_rows = 16;
 
   /* ---- the ring: ring.cuh ---- */
 

@@ -1,0 +1,460 @@
+/*
+** Scans of few columns that lie side by side without a gap: x y z x y z and so on. As in a long scan (scan/ring.cuh)
+** blocks stay, and each warp has a part of its own; what passes through the ring are pieces of tiles, some rows of all
+** columns. One warp brings a piece, each element to its column's place in shared memory, so that from there on a row of
+** a column is what a row of a vector is; others put results back between each other as they go out.
+**
+** So levels are those of a scan, with pieces below tiles. Whoever has the last piece of a tile publishes what the tile
+** adds up to, whoever has the last tile of a group what that does, and what lies before the next group; each of this is
+** done by a warp of its own, so that no level waits for the next.
+*/
+#ifndef GR_CUDA_SCAN_WOVEN_CUH
+#define GR_CUDA_SCAN_WOVEN_CUH
+
+#include "kernels/cuda/scan/ring.cuh"
+
+/* Rows of a piece: a power of two. Of all columns together there are no more than lanes of a warp. */
+static inline int gr_woven_rows(int64_t columns) {
+  static_assert(Tuning::woven_rows <= 32, "a lane has a row's total");
+  int rows = GR_SCAN_ROWS;
+  while (rows > 1 && rows * columns > Tuning::woven_rows) rows /= 2;
+  return rows;
+}
+
+/*
+** Warps: one brings pieces, one publishes what they add up to, one tiles, one groups, two look back; the others add
+** rows up and write. Narrow elements are fetched by those who add, so that there are more of them.
+*/
+template <class S> struct gr_woven {
+  using Shape = gr_scan_shape<S>;
+  static constexpr bool narrow = sizeof(typename S::In) < 4;
+  static constexpr int lookers = 2, adders = narrow ? 4 : 2, writers = 10 - adders, threads = (4 + lookers + 10) * 32;
+  static constexpr int row = Shape::row;
+  /* bytes of a row of a column, elements first and results later */
+  static constexpr int plane = Shape::results ? Shape::results : Shape::In::bytes;
+  /* Of a column: a little more than its rows, so that neighbours in memory do not meet in a bank. */
+  static __host__ __device__ __forceinline__ int pitch(int rows, int columns) {
+    return rows * plane + (7 / columns + 1) * 16;
+  }
+};
+
+template <class S> struct gr_woven_slot {
+  /* of rows, column by column: totals; then sums up to each within its piece; then what lies before it in its tile */
+  typename S::Value row[32];
+  typename S::Value base[32]; /* what lies before the tile, of each column */
+  unsigned piece;             /* which it is: none is left when there are not so many */
+  gr_mbarrier loaded, added, published, based, free;
+};
+
+template <class S> struct gr_woven_ring : gr_ring<gr_woven_slot<S>, 0> {
+  using Ring = gr_ring<gr_woven_slot<S>, 0>;
+  int rows, columns, pitch;
+  int level, share; /* log2 of the pieces of a tile; 2^16 of one column, rounded up */
+  __device__ __forceinline__ gr_woven_ring(char *memory, const gr_scan &q)
+      : Ring(memory, (gr_woven_slot<S> *)(memory + q.slots * (int)q.count * gr_woven<S>::pitch(q.lanes, (int)q.count)),
+             q.slots),
+        rows(q.lanes), columns((int)q.count), pitch(gr_woven<S>::pitch(rows, columns)),
+        level((rows < 16) + (rows < 8) + (rows < 4) + (rows < 2)), share((65535 + columns) / columns) {}
+  __device__ __forceinline__ int all() const { return rows * columns; }
+  __device__ __forceinline__ char *place(int column, int r) const {
+    return this->data + (this->at.slot * columns + column) * pitch + r * gr_woven<S>::plane;
+  }
+  __device__ __forceinline__ int column_of(int k) const { return k >> (4 - level); }
+  /* k / columns, of less than 32 x 32 elements: what it comes out too large by is less than 1 / 32. */
+  __device__ __forceinline__ int position_of(int k) const { return k * share >> 16; }
+  /* Row k of all, column by column. */
+  __device__ __forceinline__ char *row_of(int k) const { return place(column_of(k), k & (rows - 1)); }
+  /* Of a piece. */
+  __device__ __forceinline__ int tile(unsigned piece) const { return (int)(piece >> level); }
+  __device__ __forceinline__ int in_tile(unsigned piece) const { return (int)(piece & ((1u << level) - 1)); }
+  /* Where totals are published: those that are looked at together lie together. */
+  __device__ __forceinline__ gr_halves *of_piece(const gr_scan &q, int tile, int column, int in_tile) const {
+    return q.tile + ((((int64_t)tile * columns + column) << level) + in_tile);
+  }
+  __device__ __forceinline__ gr_halves *of_tile(const gr_scan &q, int group, int column, int in_group) const {
+    return q.group + (((int64_t)group * columns + column) * 32 + in_group);
+  }
+  __device__ __forceinline__ gr_halves *of_group(const gr_scan &q, int super, int column, int in_super) const {
+    return q.super + (((int64_t)super * columns + column) * 32 + in_super);
+  }
+  /* Of all that lies before a group. */
+  __device__ __forceinline__ gr_halves *before(const gr_scan &q, int group, int column) const {
+    return q.before + ((int64_t)group * columns + column);
+  }
+};
+
+/* Where elements of a row are in its place: number `first`, which is less than 32, and every 32nd from there on. */
+template <typename T, int each> struct gr_woven_lane {
+  using R = gr_scan_row<T, each>;
+  int at;
+  __device__ __forceinline__ explicit gr_woven_lane(int first) {
+    const int byte = first * R::size;
+    at = R::swizzled(byte >> 4) * 16 + (byte & 15);
+  }
+  /* As R::element, with less to compute: what is swizzled changes with m alone. */
+  __device__ __forceinline__ int operator()(int m) const {
+    return (at ^ (R::size * m >> 2 & (R::words - 1)) * 16) + 32 * R::size * m;
+  }
+};
+
+/* An element as it is moved: intrinsics know no floats of 2 bytes. */
+template <typename T>
+using gr_woven_word = std::conditional_t<
+    sizeof(T) == 8, unsigned long long,
+    std::conditional_t<sizeof(T) == 4, unsigned, std::conditional_t<sizeof(T) == 2, unsigned short, unsigned char>>>;
+
+/* All lanes of some warps wait for each other, at a barrier with that number. */
+template <int threads> static __device__ __forceinline__ void gr_woven_meet(int number) {
+  asm volatile("bar.sync %0, %1;" ::"r"(number), "n"(threads) : "memory");
+}
+
+/*
+** The elements of a piece that are there, in the order of memory, this warp's share of rows x columns runs: take(k,
+** place, address) for `flight` of them, then give(k, place, address) for the same.
+*/
+template <class S, typename T, int flight, class Take, class Give>
+static __device__ __forceinline__ void gr_woven_each(const gr_scan &q, const gr_woven_ring<S> &ring, unsigned piece,
+                                                     const char *p, int64_t step, int warp, int warps, int lane,
+                                                     const Take &take, const Give &give) {
+  constexpr int each = S::each;
+  const int length = gr_woven<S>::row * ring.columns; /* a row of all columns */
+  const int64_t first = (int64_t)piece * ring.rows * length, left = q.n * ring.columns - first;
+  const int64_t hop = 32 * ring.columns * step;
+  const bool whole = left >= ring.rows * length;
+  int part = -1, k = 0; /* of 32 positions of all columns 32 elements; which of them is this lane's */
+  char *column = NULL;
+  gr_woven_lane<T, each> in(0);
+  p += first * step;
+#pragma unroll 1
+  for (int u = warp; u < ring.all(); u += warps) {
+    const int r = u & (ring.rows - 1);
+    if (ring.column_of(u) != part) {
+      part = ring.column_of(u);
+      k = part * 32 + lane;
+      const int position = ring.position_of(k);
+      column = ring.place(k - position * ring.columns, 0);
+      in = gr_woven_lane<T, each>(position);
+    }
+    char *to = column + r * gr_woven<S>::plane;
+    const int from = r * length + k;
+    const char *at = p + from * (int)step;
+    if (whole) {
+#pragma unroll 1
+      for (int m = 0; m < each; m += flight) {
+#pragma unroll
+        for (int f = 0; f < flight; f++) take(f, to + in(m + f), at + (m + f) * hop);
+#pragma unroll
+        for (int f = 0; f < flight; f++) give(f, to + in(m + f), at + (m + f) * hop);
+      }
+    } else {
+#pragma unroll 1
+      for (int m = 0; m < each && from + m * 32 * ring.columns < left; m++) {
+        take(0, to + in(m), at + m * hop);
+        give(0, to + in(m), at + m * hop);
+      }
+    }
+  }
+}
+
+/* One warp takes pieces and asks for their elements, as soon as there is room; narrow ones come to L2 alone. */
+template <class S>
+static __device__ __forceinline__ void gr_woven_load(const gr_scan &q, gr_woven_ring<S> ring, int lane) {
+  using In = typename S::In;
+  gr_woven_ring<S> behind = ring;
+  int ahead = q.slots < Tuning::ring_ahead ? q.slots : Tuning::ring_ahead;
+  for (unsigned piece = 0; piece < q.tiles; ring.step()) {
+    gr_woven_slot<S> &slot = ring.slot();
+    slot.free.wait(ring.at.last_lap());
+    if (ahead > 0) {
+      ahead--;
+    } else {
+      behind.slot().added.wait(behind.at.this_lap());
+      behind.step();
+    }
+    if (lane == 0) slot.piece = piece = atomicAdd(q.next, 1);
+    piece = __shfl_sync(~0u, piece, 0);
+    if (piece < q.tiles) {
+      if constexpr (gr_woven<S>::narrow) {
+        const int64_t first = (int64_t)piece * ring.all() * gr_woven<S>::row, left = q.n * ring.columns - first;
+        const int bytes = (int)min(left, (int64_t)(ring.all() * gr_woven<S>::row)) * (int)sizeof(In);
+        const char *p = q.a + first * q.a_stride - (q.a_stride < 0 ? bytes - (int)sizeof(In) : 0);
+        gr_scan_announce_bytes(p, bytes - 1, lane);
+      } else {
+        gr_woven_each<S, In, S::each>(
+            q, ring, piece, q.a, q.a_stride, 0, 1, lane,
+            [](int, char *to, const char *from) { gr_copy_async<sizeof(In)>(to, from); },
+            [](int, char *, const char *) {});
+      }
+    }
+    slot.loaded.arrive_fetched();
+    slot.loaded.arrive();
+  }
+  /* The last block to end leaves the counters as it found them. */
+  if (lane == 0 && atomicInc(q.next + 1, gridDim.x - 1) == gridDim.x - 1) *q.next = 0;
+}
+
+/* Warps that add up: rows' totals, four side by side. */
+template <class S>
+static __device__ __forceinline__ void gr_woven_add(const gr_scan &q, gr_woven_ring<S> ring, int warp, int lane) {
+  using In = typename S::In;
+  using Woven = gr_woven<S>;
+  for (;; ring.step()) {
+    gr_woven_slot<S> &slot = ring.slot();
+    slot.loaded.wait(ring.at.this_lap());
+    const unsigned piece = gr_scan_share(slot.piece, lane);
+    if (piece < q.tiles) {
+      if constexpr (Woven::narrow) {
+        constexpr int flight = S::each < 16 ? S::each : 16;
+        using Word = gr_woven_word<In>;
+        Word x[flight];
+        gr_woven_each<S, In, flight>(
+            q, ring, piece, q.a, q.a_stride, warp, Woven::adders, lane,
+            [&](int f, char *, const char *from) { x[f] = *(const Word *)from; },
+            [&](int f, char *to, const char *) { *(Word *)to = x[f]; });
+        gr_woven_meet<Woven::adders * 32>(2);
+      }
+#pragma unroll 1
+      for (int k = warp * 4; k < ring.all(); k += Woven::adders * 4) {
+        typename S::Value w[4];
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+          typename S::Value v[S::count];
+          gr_scan_take<S>(v, ring.row_of(min(k + i, ring.all() - 1)), false, q.flip, lane);
+          w[i] = gr_scan_total<S>(v);
+        }
+        const int which = k + gr_scan_totals<S>(w, lane);
+        if (lane < 4 && which < ring.all()) slot.row[which] = w[0];
+      }
+    }
+    slot.added.arrive();
+    if (piece >= q.tiles) return;
+    slot.free.arrive();
+  }
+}
+
+/* One warp: sums of rows within a piece, and those of all of it, for all to see. A lane has a row of a column. */
+template <class S>
+static __device__ __forceinline__ void gr_woven_publish(const gr_scan &q, gr_woven_ring<S> ring, int lane) {
+  const int column = ring.column_of(lane);
+  const bool mine = lane < ring.all(), last = mine && (lane & (ring.rows - 1)) == ring.rows - 1;
+  for (;; ring.step()) {
+    gr_woven_slot<S> &slot = ring.slot();
+    slot.added.wait(ring.at.this_lap());
+    slot.loaded.wait(ring.at.this_lap());
+    const unsigned piece = gr_scan_share(slot.piece, lane);
+    if (piece >= q.tiles) {
+      slot.published.arrive();
+      return;
+    }
+    typename S::Value r[1] = {mine ? slot.row[lane] : S::identity()};
+    gr_scan_lanes_by<S>(r, 1, ring.rows, lane);
+    if (last) gr_publish(ring.of_piece(q, ring.tile(piece), column, ring.in_tile(piece)), r[0], q.tag);
+    __syncwarp();
+    if (mine) slot.row[lane] = r[0];
+    slot.published.arrive();
+    if (lane == 0) slot.free.arrive();
+  }
+}
+
+/* Two warps that go by what is published alone: the next piece for which `is` says that there is something to do. */
+template <class S, class Is, class Do>
+static __device__ __forceinline__ void gr_woven_whenever(const gr_scan &q, gr_woven_ring<S> ring, int lane,
+                                                         const Is &is, const Do &work) {
+  for (;; ring.step()) {
+    ring.slot().loaded.wait(ring.at.this_lap());
+    const unsigned piece = gr_scan_share(ring.slot().piece, lane);
+    if (piece >= q.tiles) return;
+    if (lane == 0) ring.slot().free.arrive();
+    if (is(piece)) work(ring.tile(piece));
+  }
+}
+
+/* One warp publishes tiles whose last piece is this block's. A lane has a piece of a column. */
+template <class S>
+static __device__ __forceinline__ void gr_woven_tile(const gr_scan &q, const gr_woven_ring<S> &ring, int lane) {
+  const int pieces = 1 << ring.level, in_tile = lane & (pieces - 1);
+  gr_woven_whenever<S>(
+      q, ring, lane, [&](unsigned piece) { return ring.in_tile(piece) == pieces - 1; },
+      [&](int tile) {
+        for (int j = 0; j < ring.columns; j += 32 >> ring.level) {
+          const int column = j + (lane >> ring.level);
+          const gr_halves *at[1] = {ring.of_piece(q, tile, column, in_tile)};
+          bool wanted[1] = {column < ring.columns};
+          typename S::Value v[1];
+          gr_await(at, wanted, q.tag, S::identity(), v);
+          gr_scan_lanes_by<S>(v, 1, pieces, lane);
+          if (column < ring.columns && in_tile == pieces - 1)
+            gr_publish(ring.of_tile(q, tile >> 5, column, tile & 31), v[0], q.tag);
+        }
+      });
+}
+
+/* One warp publishes groups whose last tile is this block's, and what lies before the next group. */
+template <class S>
+static __device__ __forceinline__ void gr_woven_group(const gr_scan &q, const gr_woven_ring<S> &ring, int lane) {
+  using Value = typename S::Value;
+  constexpr int together = 3; /* columns */
+  gr_woven_whenever<S>(
+      q, ring, lane,
+      [&](unsigned piece) { return ring.in_tile(piece) == (1 << ring.level) - 1 && (ring.tile(piece) & 31) == 31; },
+      [&](int tile) {
+        const int group = tile >> 5, super = group >> 5, in_super = group & 31;
+#pragma unroll 1
+        for (int j = 0; j < ring.columns; j += together) {
+          const gr_halves *at[together], *above[together + 1];
+          bool wanted[together], needed[together + 1];
+          Value v[together], w[together + 1], x[together];
+#pragma unroll
+          for (int k = 0; k < together; k++) {
+            at[k] = ring.of_tile(q, group, j + k, lane);
+            wanted[k] = j + k < ring.columns;
+            above[k] = ring.of_group(q, super, j + k, lane);
+            needed[k] = wanted[k] && lane < in_super;
+          }
+          gr_await(at, wanted, q.tag, S::identity(), v);
+          gr_scan_lanes<S, 32>(v, lane);
+#pragma unroll
+          for (int k = 0; k < together; k++) {
+            x[k] = __shfl_sync(~0u, v[k], 31);
+            if (lane == 31 && j + k < ring.columns) gr_publish(ring.of_group(q, super, j + k, in_super), x[k], q.tag);
+          }
+          /* a lane has a column where it is one word of each */
+          above[together] = ring.before(q, super * 32, j + lane);
+          needed[together] = super > 0 && lane < together && j + lane < ring.columns;
+          gr_await(above, needed, q.tag, S::identity(), w);
+#pragma unroll
+          for (int k = 0; k < together; k++) v[k] = lane == in_super ? x[k] : w[k];
+          gr_scan_lanes<S, 32>(v, lane);
+#pragma unroll
+          for (int k = 0; k < together; k++) {
+            const Value all = __shfl_sync(~0u, v[k], in_super);
+            if (lane == k) x[0] = all;
+          }
+          if (lane < together && j + lane < ring.columns)
+            gr_publish(ring.before(q, group + 1, j + lane), S::join(w[together], x[0]), q.tag);
+        }
+      });
+}
+
+/*
+** Warps that look back, two columns at a time: each lane at a tile of the group, and at the piece in which a row of the
+** tile lies, 16 lanes for each column.
+*/
+template <class S>
+static __device__ __forceinline__ void gr_woven_look(const gr_scan &q, gr_woven_ring<S> ring, int warp, int lane) {
+  using Value = typename S::Value;
+  const int row = lane & (GR_SCAN_ROWS - 1), r = row & (ring.rows - 1), piece_of = row >> (4 - ring.level);
+  for (;; ring.step()) {
+    gr_woven_slot<S> &slot = ring.slot();
+    slot.published.wait(ring.at.this_lap());
+    slot.loaded.wait(ring.at.this_lap());
+    const unsigned piece = gr_scan_share(slot.piece, lane);
+    if (piece >= q.tiles) {
+      slot.based.arrive();
+      return;
+    }
+    const int tile = ring.tile(piece), in_tile = ring.in_tile(piece), group = tile >> 5, in_group = tile & 31;
+#pragma unroll 1
+    for (int j = warp * 2; j < ring.columns; j += gr_woven<S>::lookers * 2) {
+      const int column = j + (lane >> 4); /* of a row */
+      const bool two = j + 1 < ring.columns, there = column < ring.columns;
+      const gr_halves *at[4] = {ring.of_tile(q, group, j, lane), ring.of_tile(q, group, j + 1, lane),
+                                ring.of_piece(q, tile, column, piece_of), ring.before(q, group, j + lane)};
+      bool wanted[4] = {lane < in_group, two && lane < in_group, there && piece_of < in_tile,
+                        group > 0 && lane < 1 + two};
+      Value found[4];
+      gr_await(at, wanted, q.tag, S::identity(), found);
+      Value v[2] = {found[0], found[1]}, p[1] = {found[2]};
+      if (there && piece_of == in_tile) p[0] = slot.row[column * ring.rows + r];
+      gr_scan_lanes<S, 32>(v, lane);
+      gr_scan_lanes_by<S>(p, ring.rows, GR_SCAN_ROWS, lane);
+      Value tiles = S::identity();
+#pragma unroll
+      for (int k = 0; k < 2; k++) {
+        const Value before = __shfl_sync(~0u, gr_scan_before<S>(v[k], lane), in_group);
+        if (lane == k) tiles = before;
+      }
+      if (lane < 1 + two) slot.base[j + lane] = S::join(found[3], tiles);
+      const Value above = __shfl_up_sync(~0u, p[0], 1, GR_SCAN_ROWS);
+      __syncwarp(); /* all have what they put others upon */
+      if (there && piece_of == in_tile) slot.row[column * ring.rows + r] = row == 0 ? S::identity() : above;
+    }
+    slot.based.arrive();
+    if (lane == 0) slot.free.arrive();
+  }
+}
+
+/* Warps that write: each a row of a column, in its place; then all of them what lies side by side in memory. */
+template <class S>
+static __device__ __forceinline__ void gr_woven_put(const gr_scan &q, gr_woven_ring<S> ring, int warp, int lane) {
+  using Value = typename S::Value;
+  using Out = typename S::Out;
+  using Word = gr_woven_word<Out>;
+  using Woven = gr_woven<S>;
+  for (;; ring.step()) {
+    gr_woven_slot<S> &slot = ring.slot();
+    slot.added.wait(ring.at.this_lap());
+    slot.loaded.wait(ring.at.this_lap());
+    const unsigned piece = gr_scan_share(slot.piece, lane);
+    if (piece >= q.tiles) return;
+#pragma unroll 1
+    for (int k = warp; k < ring.all(); k += Woven::writers) {
+      Value v[S::count], w[1];
+      char *const row = ring.row_of(k);
+      gr_scan_take<S>(v, row, false, q.flip, lane);
+      gr_scan_own<S>(v);
+      w[0] = S::fold(v[S::count - 1]);
+      gr_scan_lanes<S, 32>(w, lane);
+      /* not before there is nothing else to do; the second says what the first implies (racecheck) */
+      if (k == warp) {
+        slot.based.wait(ring.at.this_lap());
+        slot.published.wait(ring.at.this_lap());
+      }
+      const Value above = S::join(slot.row[k], gr_scan_before<S>(w[0], lane));
+      const bool starts = piece == 0 && (k & (ring.rows - 1)) == 0 && lane == 0;
+      __syncwarp(); /* all have what results are put upon */
+      gr_scan_give<S>(q, row, v, S::join(slot.base[ring.column_of(k)], above), starts, lane);
+    }
+    gr_woven_meet<Woven::writers * 32>(1);
+    constexpr int flight = S::each < 16 ? S::each : 16;
+    Word y[flight];
+    gr_woven_each<S, Out, flight>(
+        q, ring, piece, q.out, q.out_stride, warp, Woven::writers, lane,
+        [&](int f, char *from, const char *) { y[f] = *(const Word *)from; },
+        [&](int f, char *, const char *to) { __stcs((Word *)const_cast<char *>(to), y[f]); });
+    slot.free.arrive();
+  }
+}
+
+template <class S>
+static __device__ __forceinline__ void gr_woven_pieces(const gr_scan &q, char *memory) {
+  using Woven = gr_woven<S>;
+  const int lane = threadIdx.x & 31, warp = gr_scan_warp();
+  gr_woven_ring<S> ring(memory, q);
+  ring.init(threadIdx.x, [](gr_woven_slot<S> &slot) {
+    slot.loaded.init(64);
+    slot.added.init(Woven::adders * 32);
+    slot.published.init(32);
+    slot.based.init(Woven::lookers * 32);
+    slot.free.init((Woven::writers + Woven::adders) * 32 + 3 + Woven::lookers);
+  });
+  __syncthreads();
+  gr_await_earlier();
+  gr_let_next_start(); /* it has room when blocks of this end */
+  constexpr int adders = 4 + Woven::lookers, writers = adders + Woven::adders; /* those that all wait for come first */
+  if (warp == 0) gr_woven_load<S>(q, ring, lane);
+  else if (warp == 1) gr_woven_publish<S>(q, ring, lane);
+  else if (warp == 2) gr_woven_tile<S>(q, ring, lane);
+  else if (warp == 3) gr_woven_group<S>(q, ring, lane);
+  else if (warp < adders) gr_woven_look<S>(q, ring, warp - 4, lane);
+  else if (warp < writers) gr_woven_add<S>(q, ring, warp - adders, lane);
+  else gr_woven_put<S>(q, ring, warp - writers, lane);
+}
+template <class S>
+static __global__ void __launch_bounds__(gr_woven<S>::threads, Tuning::ring_blocks)
+    gr_scan_woven(const __grid_constant__ gr_scan q) {
+  extern __shared__ __align__(128) char memory[];
+  gr_woven_pieces<S>(q, memory);
+}
+
+#endif
