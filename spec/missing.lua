@@ -49,7 +49,7 @@ end
 
 local function variance(dtype, t, there, ddof)
   local n, present = #there, M.count(there)
-  if model.is_float[dtype] then return R.var_present(dtype, n, function(k) return t[k] end, ddof, there) end
+  if model.is_float[dtype] then return R.var(dtype, n, function(k) return t[k] end, ddof, there) end
   if present == 0 then return nan end
   local m = mean(dtype, t, there)
   local center = nearest(m)

@@ -83,8 +83,8 @@ static int lies_there(const gr_formula_job *job, int node) {
 }
 
 /*
-** Variances that leave NaN out, of where(mask, where(x == x, x, infinity), NaN): a mask alone says what is missing of x,
-** as there is none of what is infinite either.
+** Variances that leave NaN out, of where(mask, where(x == x, x, infinity), NaN): a mask alone says what is missing
+** of x, as there is none of what is infinite either.
 */
 static int finds_masked(const formula *f, const gr_consumer *c, gr_dtype t, gr_filled *found) {
   const gr_program *g = f->job->program;

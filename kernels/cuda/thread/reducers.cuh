@@ -451,7 +451,8 @@ struct gr_two_pass : gr_common<RED, D> {
   static __device__ __forceinline__ gr_acc of(gr_acc moments, int64_t count) {
     return gr_variance_of((int64_t)moments.f[0], (int64_t)moments.f[1], count);
   }
-  using Plain = std::conditional_t<gr_floating<D> || gr_size<D> == 8, gr_in_f64<GR_RED_SUM, D>, gr_exact<GR_RED_SUM, D>>;
+  static constexpr bool wide = gr_floating<D> || gr_size<D> == 8;
+  using Plain = std::conditional_t<wide, gr_in_f64<GR_RED_SUM, D>, gr_exact<GR_RED_SUM, D>>;
   using Sum = std::conditional_t<skips, gr_counted_sum<D>, Plain>;
   using Squares = std::conditional_t<skips, gr_squares_of_numbers<D>, gr_in_f64<GR_RED_VARIANCE, D>>;
   /* After the first pass over so many elements: their sum and count. */
