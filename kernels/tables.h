@@ -56,7 +56,8 @@ typedef enum gr_kind { GR_UINT, GR_INT, GR_FLOAT } gr_kind;
 
 /*
 ** Reducers: what a kernel accumulates. An operation is a reducer and a way to finish it (gr_finish in
-** numerics.h), so mean costs no kernel of its own. X(id, inputs, accumulator of floats, of integers).
+** numerics.h), so mean costs no kernel of its own. PRESENT is VARIANCE of those elements that are not NaN.
+** X(id, inputs, accumulator of floats, of integers).
 */
 #define GR_REDUCERS(X)                   \
   X(SUM, 1, TREE, WRAP)                  \
@@ -69,6 +70,7 @@ typedef enum gr_kind { GR_UINT, GR_INT, GR_FLOAT } gr_kind;
   X(SUMABS, 1, TREE, TREE)               \
   X(SUMSQ, 1, TREE, TREE)                \
   X(VARIANCE, 1, VARIANCE, VARIANCE)     \
+  X(PRESENT, 1, VARIANCE, NONE)          \
   X(SUMEXP, 1, SCALED, SCALED)           \
   X(DOT, 2, TREE, WRAP)                  \
   X(SQDIFF, 2, TREE, TREE)               \
@@ -93,7 +95,7 @@ enum { GR_REDUCER_COUNT = GR_REDUCERS(GR_ROW) };
   X(WRAP, 1)     /* one int64 that wraps */                                    \
   X(ORDER, 2)    /* two int64 keys: smallest, largest */                       \
   X(POSITION, 2) /* key and position of the best element */                    \
-  X(VARIANCE, 3) /* sum, sum of squared deviations, count */                   \
+  X(VARIANCE, 3) /* sum, sum of squared deviations, count; of count 0 no more */ \
   X(TRIPLE, 3)   /* three doubles: ab, aa, bb */                               \
   X(PAIRED, 2)   /* sum and its compensation */                                \
   X(WIDE, 2)     /* low 32 bits and the rest of an integer sum */              \
@@ -143,7 +145,9 @@ typedef union gr_acc {
   X(dot_f32, DOT_F32, F64, F64, ZERO, NAME)            \
   X(dot_kahan, DOT_KAHAN, F64, F64, ZERO, NAME)        \
   X(dot_neumaier, DOT_NEUMAIER, F64, F64, ZERO, NAME)  \
-  X(sumsq, SUMSQ, F64, F64, ZERO, NAME)
+  X(sumsq, SUMSQ, F64, F64, ZERO, NAME)                \
+  X(var_present, PRESENT, F64, F64, UNDEFINED, NAME)   \
+  X(std_present, PRESENT, F64, F64, UNDEFINED, NAME)
 
 #define GR_X(name, reducer, f, i, e, by) GR_OP_##name,
 typedef enum gr_op { GR_OPS(GR_X) } gr_op;

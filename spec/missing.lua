@@ -40,19 +40,19 @@ local function mean(dtype, t, there)
   return R.sum(dtype, #there, filled(t, there, 0)) / count
 end
 
--- A number of the dtype next to x; of two the even one.
-local function nearest(dtype, x)
+-- A whole number next to x; of two the even one.
+local function nearest(x)
   if x - x ~= 0 then return 0 end
-  if model.is_float[dtype] then return model.round[dtype](x) end
   local r = math.floor(x + 0.5)
   return r == x + 0.5 and r % 2 == 1 and r - 1 or r
 end
 
 local function variance(dtype, t, there, ddof)
   local n, present = #there, M.count(there)
+  if model.is_float[dtype] then return R.var(dtype, n, function(k) return t[k] end, ddof, there) end
   if present == 0 then return nan end
   local m = mean(dtype, t, there)
-  local center = nearest(dtype, m)
+  local center = nearest(m)
   local squares = R.var(dtype, n, filled(t, there, center), n - 1) -- divided by 1
   if present < n then
     local d = m - center * 1.0

@@ -235,36 +235,36 @@ local function exact_m2(at, first, last, s, count)
   return ((h1 - h2) * base + (l1 - l2)) / count -- both parts exact: one rounding where they meet
 end
 
--- Sum of squared deviations: leaf by leaf around the leaf's mean, then merged pairwise.
-local function spread(dtype, n, at)
+-- Sum of squared deviations: leaf by leaf around the leaf's mean, then merged pairwise. there: which floats are present
+-- (nil: all); the others change no lane, and a leaf without any is left out.
+local function spread(dtype, n, at, there)
   at = widened(at)
   local nodes, leaf, lanes = {}, M.leaf[dtype], M.lanes[dtype]
   for first = 1, n, leaf do
-    local last = first + leaf - 1
-    if last > n then last = n end
-    local count = last - first + 1
-    local s = fold_leaf(at, first, last, lanes, NZ, add, add)
-    local mean = s / count
-    local m2
-    if exact_squares[dtype] then m2 = exact_m2(at, first, last, s, count)
-    else m2 = fold_leaf(function(k) local d = at(k) - mean; return d * d end, first, last, lanes, NZ, add, add) end
+    local last, count = math.min(first + leaf - 1, n), 0
+    for k = first, last do if not there or there[k] then count = count + 1 end end
+    local function fold(term)
+      local function own(k) return (not there or there[k]) and term(k) or NZ end
+      return fold_leaf(own, first, last, lanes, NZ, add, add)
+    end
+    local s = fold(at)
+    local m2 = exact_squares[dtype] and exact_m2(at, first, last, s, count)
+      or fold(function(k) local d = at(k) - s / count; return d * d end)
     nodes[#nodes + 1] = { s, m2, count }
   end
   return fold_nodes(nodes, function(a, b)
+    if a[3] == 0 or b[3] == 0 then return a[3] == 0 and b or a end
     local d = b[1] / b[3] - a[1] / a[3]
-    local count = a[3] + b[3]
-    return { a[1] + b[1], (a[2] + b[2]) + (d * d) * ((a[3] * b[3]) / count), count }
+    return { a[1] + b[1], (a[2] + b[2]) + (d * d) * ((a[3] * b[3]) / (a[3] + b[3])), a[3] + b[3] }
   end)
 end
 
-function R.var(dtype, n, at, ddof)
-  if n == 0 then return nan end
-  return canonical(spread(dtype, n, at)[2] / (n - (ddof or 0)))
+function R.var(dtype, n, at, ddof, there)
+  local state = n > 0 and spread(dtype, n, at, there)
+  if not state or state[3] == 0 then return nan end
+  return canonical(state[2] / (state[3] - (ddof or 0)))
 end
-function R.std(dtype, n, at, ddof)
-  if n == 0 then return nan end
-  return canonical(math.sqrt(spread(dtype, n, at)[2] / (n - (ddof or 0))))
-end
+function R.std(...) return canonical(math.sqrt(R.var(...))) end
 
 -- e^x of 0 or less, or NaN, by the module's polynomial: x = k ln 2 + r, and 2^k in two factors.
 local function exp_down(x)

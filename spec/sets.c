@@ -47,6 +47,7 @@ static void fill(gr_dtype t) {
   for (which = 0; which < 2; which++) {
     for (k = 0; k < MOST; k++) {
       uint64_t bits = wild ? next() : ordinary(t);
+      if (nans && gr_is_float(t) && below(4) == 0) bits = next() | (uint64_t)gr_key_inf(t);
       while (!nans && is_nan(t, bits)) bits = next();
       if (below(64) == 0) bits = below(2) ? 0 : (uint64_t)1 << (8 * size - 1); /* zeros of both signs */
       memcpy(data[which] + k * size, &bits, (size_t)size);

@@ -85,6 +85,9 @@ static void add(gr_reducer red, gr_acc_kind kind, gr_dtype t, gr_acc *a, float *
     case GR_RED_DIFFER: a->i[0] += integer ? x.i != y.i : x.d != y.d && !(x.d != x.d && y.d != y.d); break;
     case GR_RED_SUMABS: a->f[0] += fabs(x.d); break;
     case GR_RED_SUMSQ: a->f[0] += (x.d * sa) * (x.d * sa); break;
+    case GR_RED_PRESENT:
+      if (x.d != x.d) break;
+      [[fallthrough]];
     case GR_RED_VARIANCE: a->f[1] += (x.d - sa) * (x.d - sa); break; /* second pass, sa is the mean */
     case GR_RED_SUMEXP: {
       gr_acc one = gr_identity(kind, 0);
@@ -120,9 +123,9 @@ static gr_acc model_leaf(gr_reducer red, gr_acc_kind kind, gr_dtype t, const cha
   int lanes = GR_LANES(sizes[t]);
   bool in32 = kind == GR_ACC_TREE && (red == GR_RED_SUM_F32 || red == GR_RED_DOT_F32 ||
                                       (sizes[t] == 2 && gr_is_float(t) && (red == GR_RED_SUM || red == GR_RED_DOT)));
-  std::vector<gr_acc> lane(lanes, gr_identity(red == GR_RED_VARIANCE ? GR_ACC_TREE : kind, red == GR_RED_PROD));
+  std::vector<gr_acc> lane(lanes, gr_identity(kind == GR_ACC_VARIANCE ? GR_ACC_TREE : kind, red == GR_RED_PROD));
   std::vector<float> lane32(lanes, -0.0f);
-  if (red == GR_RED_VARIANCE)
+  if (kind == GR_ACC_VARIANCE)
     for (auto &l : lane) l.f[1] = -0.0;
   for (int64_t k = 0; k < count; k++)
     add(red, kind, t, &lane[k % lanes], &lane32[k % lanes], element(t, a + (first + k) * as),
@@ -131,7 +134,7 @@ static gr_acc model_leaf(gr_reducer red, gr_acc_kind kind, gr_dtype t, const cha
     for (int l = 0; l < lanes; l++) lane[l].f[0] = lane32[l];
   for (int h = lanes / 2; h; h /= 2)
     for (int l = 0; l < h; l++) {
-      if (red == GR_RED_VARIANCE) lane[l].f[1] += lane[l + h].f[1];
+      if (kind == GR_ACC_VARIANCE) lane[l].f[1] += lane[l + h].f[1];
       else lane[l] = gr_merge(red, kind, lane[l], lane[l + h]);
     }
   return lane[0];
@@ -154,17 +157,21 @@ static gr_value model(const gr_reduce_job &j, int64_t v, const char *ha, const c
       acc.f[0] = (double)sum;
       acc.f[1] = (double)(count * squares - sum * sum) / (double)count;
       acc.f[2] = (double)count;
-    } else if (red == GR_RED_VARIANCE) {
+    } else if (kind == GR_ACC_VARIANCE) {
       gr_acc sum = gr_identity(GR_ACC_TREE, 0);
       int lanes = GR_LANES(sizes[j.dtype]);
+      int64_t there = 0;
       std::vector<double> lane(lanes, -0.0);
-      for (int64_t k = 0; k < count; k++) lane[k % lanes] += element(j.dtype, a + (first + k) * j.a.stride).d;
+      for (int64_t k = 0; k < count; k++) {
+        const double x = element(j.dtype, a + (first + k) * j.a.stride).d;
+        if (red == GR_RED_VARIANCE || x == x) lane[k % lanes] += x, there++;
+      }
       for (int h = lanes / 2; h; h /= 2)
         for (int l = 0; l < h; l++) lane[l] += lane[l + h];
       sum.f[0] = lane[0];
-      acc = model_leaf(red, kind, j.dtype, a, j.a.stride, a, j.a.stride, first, count, sum.f[0] / (double)count, 0);
+      acc = model_leaf(red, kind, j.dtype, a, j.a.stride, a, j.a.stride, first, count, sum.f[0] / (double)there, 0);
       acc.f[0] = sum.f[0];
-      acc.f[2] = (double)count;
+      acc.f[2] = (double)there;
     } else {
       acc = model_leaf(red, kind, j.dtype, a, j.a.stride, b, j.b.stride, first, count, j.scale_a, j.scale_b);
     }

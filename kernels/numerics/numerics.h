@@ -414,6 +414,13 @@ GR_FN int gr_on_empty(gr_op op) {
 #define GR_UNDIVIDED gr_from_bits64(UINT64_C(0x7ff0000000000000))
 GR_FN double gr_divisor(double n, double ddof) { return ddof == GR_UNDIVIDED ? 1.0 : n; }
 
+/* The variance of the elements that its state counts, or its root: NaN of none, -1 where ddof leaves no divisor. */
+GR_FN double gr_present_variance(gr_acc a, double ddof, int root) {
+  if (a.f[2] == 0 && ddof <= 0) return gr_nan();
+  if (a.f[2] <= ddof) return -1.0;
+  return root ? sqrt(a.f[1] / (a.f[2] - ddof)) : a.f[1] / (a.f[2] - ddof);
+}
+
 /* The result of op over n elements from the state of the whole. */
 GR_FN gr_value gr_finish(gr_op op, gr_dtype t, gr_acc a, int64_t n, double ddof) {
   gr_reducer red = gr_reducer_of(op, t);
@@ -437,6 +444,8 @@ GR_FN gr_value gr_finish(gr_op op, gr_dtype t, gr_acc a, int64_t n, double ddof)
     case GR_OP_mse: return gr_value_f(a.f[0] / gr_divisor((double)n, ddof));
     case GR_OP_var: return gr_value_f(a.f[1] / gr_divisor((double)n - ddof, ddof));
     case GR_OP_std: return gr_value_f(sqrt(a.f[1] / gr_divisor((double)n - ddof, ddof)));
+    case GR_OP_var_present: return gr_value_f(gr_present_variance(a, ddof, 0));
+    case GR_OP_std_present: return gr_value_f(gr_present_variance(a, ddof, 1));
     case GR_OP_logsumexp: return gr_value_f(a.f[0] + gr_log(a.f[1]));
     case GR_OP_norm2: return gr_with_safety(gr_value_f(sqrt(a.f[0])), gr_safe_square(a.f[0]));
     case GR_OP_cosine:

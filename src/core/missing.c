@@ -39,7 +39,7 @@ static const unsigned char ways[GR_OP_COUNT] = {
     [GR_OP_std] = VARIANCE,    [GR_OP_min] = EXTREME,     [GR_OP_max] = EXTREME,
     [GR_OP_minmax] = EXTREMES, [GR_OP_argmin] = POSITION, [GR_OP_argmax] = POSITION,
 };
-_Static_assert(GR_OP_COUNT == 28, "a new operation: does what it is filled with (gr_filling_for) suffice?");
+_Static_assert(GR_OP_COUNT == 30, "a new operation: does what it is filled with (gr_filling_for) suffice?");
 
 static gr_status fill(call *s, int second) {
   const int of_b = second && s->q.of.b.a, widen = s->q.op == GR_OP_logsumexp && !gr_is_float(s->dtype);
@@ -228,17 +228,16 @@ static gr_status reduce_mean(call *s, gr_array *out, gr_value *result) {
   return status == GR_OK ? give(s, finish_mean, out, result) : status;
 }
 
-/* ---- variances ----
+/* ---- variances of integers ----
 **
-** Missing elements are filled with the mean of the others, rounded to their dtype: a center. With c present elements,
+** Missing elements are filled with the mean of the others, as a whole number: a center. With c present elements,
 ** m missing ones and a mean that is d off the center, the squared deviations of all c + m are those of the present ones
-** and c * m / (c + m) * d^2. As d is at most half the distance of two neighbouring numbers of the dtype, that is never
-** much of the whole. Where nothing is missing, nothing is filled, and bits are those of the plain call.
+** and c * m / (c + m) * d^2. As d is at most 1/2, that is never much of the whole. Where nothing is missing, nothing is
+** filled, and bits are those of the plain call.
 */
 
 static gr_value center(const call *s, int64_t v) {
   const double x = mean(s, v), nearest = x - x == 0 ? rint(x) : 0;
-  if (gr_is_float(s->dtype)) return gr_value_f(x - x == 0 ? x : 0);
   return gr_value_i(nearest >= 0x1p63 ? INT64_MAX : (int64_t)nearest);
 }
 
@@ -259,19 +258,9 @@ static gr_status make_centers(call *s) {
   return status;
 }
 
-/* The center of vector v as its dtype has it. */
-static double rounded_center(const call *s, int64_t v) {
-  const gr_value x = center(s, v);
-  uint64_t bits = 0;
-  const gr_vec one = {.data = &bits};
-  put(s->dtype, &one, 0, &x);
-  const gr_value y = gr_element_get(s->dtype, &bits);
-  return y.is_float ? y.v[0].f : (double)y.v[0].i;
-}
-
 static gr_value finish_variance(const call *s, int64_t v) {
   const int64_t present = count_of(s, v), missing = length_of(s, v) - present;
-  const double d = missing ? mean(s, v) - rounded_center(s, v) : 0;
+  const double d = missing ? mean(s, v) - (double)center(s, v).v[0].i : 0;
   double squares = number(s, OTHER, v);
   if (present == 0) return gr_value_f(gr_nan());
   if (missing) squares -= (double)present * ((double)missing / ((double)present + (double)missing)) * (d * d);
@@ -279,7 +268,7 @@ static gr_value finish_variance(const call *s, int64_t v) {
   return gr_value_f(s->q.op == GR_OP_std ? sqrt(squares) : squares);
 }
 
-static gr_status reduce_variance(call *s, gr_array *out, gr_value *result) {
+static gr_status reduce_centered(call *s, gr_array *out, gr_value *result) {
   const gr_shape *shape = &s->q.shape;
   gr_filling centers = {.array = &s->centers, .spread = GR_EACH};
   gr_status status = fill(s, 0);
@@ -295,6 +284,28 @@ static gr_status reduce_variance(call *s, gr_array *out, gr_value *result) {
   want(s, OTHER, GR_OP_var, &s->second, NULL, GR_UNDIVIDED);
   status = run(s, ONLY(OTHER), status);
   return status == GR_OK ? give(s, finish_variance, out, result) : status;
+}
+
+/* ---- variances of floats: in one pass, by reducers that leave NaN out ---- */
+
+static gr_value finish_main(const call *s, int64_t v) { return value(s, MAIN, v); }
+
+static gr_status reduce_variance(call *s, gr_array *out, gr_value *result) {
+  const gr_partial_reduction *q = &s->q;
+  const gr_op op = q->op == GR_OP_std ? GR_OP_std_present : GR_OP_var_present;
+  pass *p = &s->pass[MAIN];
+  int few = 0; /* some vector has too few elements for ddof */
+  if (!gr_is_float(s->dtype)) return reduce_centered(s, out, result);
+  gr_status status = q->of.missing.mask.a ? gr_partial_numbers(s->context, &q->of, &s->first) : GR_OK;
+  want(s, MAIN, op, &s->first, NULL, q->ddof);
+  if (!q->of.missing.mask.a) p->a = q->of.a;
+  if (!s->whole && q->ddof <= 0)
+    return status ? status : gr_formula_reduce_each(s->context, op, q->shape, p->a, p->b, q->ddof, out, NULL);
+  status = run(s, ONLY(MAIN), status);
+  for (int64_t v = 0; v < s->results && status == GR_OK && !few; v++) few = number(s, MAIN, v) < 0;
+  if (few) status = run(s, ONLY(COUNT), want_counts(s));
+  if (few && status == GR_OK) status = check_ddof(s);
+  return status == GR_OK ? give(s, finish_main, out, result) : status;
 }
 
 /* ---- extremes: of those that are what fills, some may be of no element ---- */
@@ -314,7 +325,6 @@ static gr_status count_ends(call *s, int k, int greatest) {
   return status;
 }
 
-static gr_value finish_main(const call *s, int64_t v) { return value(s, MAIN, v); }
 static gr_value finish_other(const call *s, int64_t v) { return value(s, OTHER, v); }
 
 static gr_status reduce_extreme(call *s, gr_array *out, gr_value *result) {

@@ -82,6 +82,20 @@ static int lies_there(const gr_formula_job *job, int node) {
   return n->kind == GR_NODE_INPUT && n->spread == GR_EACH && job->inputs[n->input].stride == 1;
 }
 
+/*
+** Variances that leave NaN out, of where(mask, where(x == x, x, infinity), NaN): a mask alone says what is missing
+** of x, as there is none of what is infinite either.
+*/
+static int finds_masked(const formula *f, const gr_consumer *c, gr_dtype t, gr_filled *found) {
+  const gr_program *g = f->job->program;
+  const int inner = found->of[0];
+  if (!GR_IS_NUMBER(g->nodes[c->a].b) || fill_of(f->job, c->a, t) == fill_of(f->job, c->a, t)) return 0;
+  if (!gr_is_filled(g, inner) || gr_tested_node(g, g->nodes[inner].c) != g->nodes[inner].a) return 0;
+  if (!GR_IS_NUMBER(g->nodes[inner].b) || fabs(fill_of(f->job, inner, t)) != INFINITY) return 0;
+  found->of[0] = g->nodes[inner].a;
+  return 1;
+}
+
 /* Whether consumer k is of that kind, and its kernel. */
 static int find_filling(formula *f, int k) {
   const gr_program *g = f->job->program;
@@ -94,6 +108,7 @@ static int find_filling(formula *f, int k) {
   span = filling_span(p, found.nan ? GR_GAPS_NAN : GR_GAPS_MASK, t);
   if (!span || (!found.nan && !lies_there(f->job, found.test))) return 0;
   if (found.of[1] >= 0 && g->nodes[found.of[1]].dtype != t) return 0;
+  if (p->red == GR_RED_PRESENT && !finds_masked(f, &f->job->consumers[k], t, &found)) return 0;
   p->span = span;
   f->asked[k].a = found.of[0];
   f->asked[k].b = found.of[1];

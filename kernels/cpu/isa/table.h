@@ -169,7 +169,7 @@ static inline int gr_down_kept(int size, int64_t n) {
 }
 /* Whether all of a float's lanes are doubles: those of 16-bit sums and dots hold f32, unless each has but one term. */
 static inline int gr_down_doubles(gr_reducer red, gr_dtype t, int64_t n) {
-  if ((t != GR_F16 && t != GR_BF16) || red == GR_RED_VARIANCE) return 1;
+  if ((t != GR_F16 && t != GR_BF16) || red == GR_RED_VARIANCE || red == GR_RED_PRESENT) return 1;
   return n <= GR_LANES(2) && !(red == GR_RED_DOT && t == GR_BF16);
 }
 static inline int gr_down_want(gr_op op) { return op == GR_OP_min ? 1 : op == GR_OP_max ? 2 : 3; }

@@ -117,7 +117,7 @@ static int columns_down(const gr_plan *p) {
 static int64_t bytes_ahead(const gr_plan *p, int single, int columns) {
   const gr_reduce_job *job = p->job;
   if (!single) return (gr_down_doubles(p->red, p->job->dtype, p->job->n) ? 1 : AHEAD) * job->a.stride;
-  return p->red == GR_RED_VARIANCE && job->n * job->count * p->size > NOT_CACHED ? (int64_t)columns * p->size : 0;
+  return p->kind == GR_ACC_VARIANCE && job->n * job->count * p->size > NOT_CACHED ? (int64_t)columns * p->size : 0;
 }
 
 /* sums: where those of columns of a leaf may go instead, or NULL. Whether they went there. */

@@ -99,7 +99,7 @@ static void do_piece(void *arg, int64_t k) {
    sums. */
 #define SMALL_PIECE (64 * 1024) /* bytes */
 static int64_t piece_of(const gr_plan *p) {
-  return SMALL_PIECE / (p->red == GR_RED_VARIANCE ? 2 : 1) / (p->inputs == 2 ? 2 : 1) / p->size;
+  return SMALL_PIECE / (p->kind == GR_ACC_VARIANCE ? 2 : 1) / (p->inputs == 2 ? 2 : 1) / p->size;
 }
 
 /* Whether a vector is worth cutting; and the elements of a piece then. */

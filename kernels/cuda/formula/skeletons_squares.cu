@@ -1,6 +1,7 @@
-/* Skeletons: SUMSQ, VARIANCE, SUMEXP (kernels/cuda/formula/skeletons.cuh) */
+/* Skeletons: SUMSQ, VARIANCE, PRESENT, SUMEXP (kernels/cuda/formula/skeletons.cuh) */
 #include "kernels/cuda/formula/skeletons.cuh"
 
 GR_SKELETONS(SUMSQ)
 GR_SKELETONS(VARIANCE)
+GR_SKELETON(PRESENT, F16) GR_SKELETON(PRESENT, BF16) GR_SKELETON(PRESENT, F32) GR_SKELETON(PRESENT, F64)
 GR_SKELETONS(SUMEXP)

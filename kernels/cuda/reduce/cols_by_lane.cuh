@@ -40,7 +40,7 @@ __device__ __forceinline__ gr_type<D> gr_element_of(gr_raw_element<D> u) {
 ** asks, unless a group is whole.
 */
 template <class Q>
-constexpr bool gr_asks_each = Q::red == GR_RED_VARIANCE || Q::red == GR_RED_SUM_KAHAN ||
+constexpr bool gr_asks_each = Q::red == GR_RED_VARIANCE || Q::red == GR_RED_PRESENT || Q::red == GR_RED_SUM_KAHAN ||
                               Q::red == GR_RED_SUM_NEUMAIER || Q::red == GR_RED_DOT_KAHAN ||
                               Q::red == GR_RED_DOT_NEUMAIER || (Q::red == GR_RED_COSINE && !gr_floating<Q::dtype>);
 template <class Q, class U>
@@ -217,7 +217,7 @@ __global__ void __launch_bounds__(gr_by_lane_warps * 32, 1)
   constexpr int size = gr_size<D>;
   constexpr bool may_hold = gr_by_lane_holds<R>, always_holds = R::variance && size >= 4;
   const gr_cols_by_lane_args &how = q.cols_by_lane;
-  constexpr int fields = R::variance ? 1 : R::fields; /* of a warp's state */
+  constexpr int fields = R::skips ? 2 : R::variance ? 1 : R::fields; /* of a warp's state */
   __shared__ int64_t states[R::variance ? 2 : 1][gr_by_lane_warps][fields][32];
   const int lane = threadIdx.x & 31, warp = gr_warp_index(), warps = 1 << (how.shares_log2 - how.sides_log2);
   const int wide = 32 >> how.sides_log2, side = lane / wide; /* columns of a warp, and which of its rows side by side */
@@ -251,8 +251,7 @@ __global__ void __launch_bounds__(gr_by_lane_warps * 32, 1)
   gr_acc acc = R::identity();
   if constexpr (R::variance) {
     gr_context k = q.context;
-    acc.f[2] = column.rows;
-    acc.f[0] = total(typename R::Sum(), 0, k).f[0];
+    acc = R::begun(total(typename R::Sum(), 0, k), column.rows);
     k.a = acc.f[0] / acc.f[2];
     acc.f[1] = gr_deviations<D>(total(typename R::Squares(), 1, k).f[0], k.a);
   } else {

@@ -10,7 +10,7 @@
 
 constexpr int gr_variance_threads = gr_variance_warps * 32 + 64;
 template <class R>
-constexpr bool gr_has_cols_variance_ring = R::lanes && R::variance;
+constexpr bool gr_has_cols_variance_ring = R::lanes && R::variance && !R::skips;
 
 /* What of it follows from the size of elements alone; the host needs it too. */
 template <int size>

@@ -51,7 +51,9 @@ struct gr_reduce_entry {
 };
 
 /* Whose elements gr_reduce_cols_by_lane may hold; the others stand there once, in turn. */
-constexpr bool gr_by_lane_holds_for(gr_reducer red) { return red == GR_RED_VARIANCE || red == GR_RED_DOT; }
+constexpr bool gr_by_lane_holds_for(gr_reducer red) {
+  return red == GR_RED_VARIANCE || red == GR_RED_PRESENT || red == GR_RED_DOT;
+}
 
 /*
 ** The entry of each reducer for a dtype, in the file of its like (instances_*.cu): without kernels where it is not

@@ -96,6 +96,23 @@ __device__ __forceinline__ void gr_read_formula_leaf(gr_lane_set<Q> &s, typename
   }
 }
 
+/* What the first pass of a variance over so many elements has found: their sum, and how many are counted. */
+template <class R, class S>
+__device__ __forceinline__ gr_acc gr_begin_variance(const gr_lane_set<S> &lanes, int64_t all, const gr_context &c,
+                                                  int lane) {
+  if constexpr (R::skips) { /* counts need not fold by halves */
+    gr_lane_set<typename R::Plain> sums;
+    uint32_t count = 0;
+#pragma unroll
+    for (int i = 0; i < gr_lanes_of<S>; i++) sums.l[i].f[0] = lanes.l[i].sum, count += lanes.l[i].count;
+    gr_acc acc = gr_fold_lanes<typename R::Plain>(sums.l, c, 32, lane);
+    acc.f[2] = (double)gr_warp_sum(count);
+    return acc;
+  } else {
+    return R::begun(gr_fold_lanes<S>(lanes.l, c, 32, lane), all);
+  }
+}
+
 /* The variance of the leaf from `first` on: exact, or one that cannot be read row by row. */
 template <class R>
 __device__ __forceinline__ gr_acc gr_read_variance(const gr_walker &a, const char *at, bool whole, int64_t n,
@@ -110,9 +127,7 @@ __device__ __forceinline__ gr_acc gr_read_variance(const gr_walker &a, const cha
   } else {
     using S = gr_part_of<R, typename R::Sum>;
     using M = gr_part_of<R, typename R::Squares>;
-    gr_acc acc;
-    acc.f[2] = (double)count;
-    acc.f[0] = gr_fold_lanes<S>(gr_read_loose<S, gr_rows_of_one>(a, a, n, first, c).l, c, 32, lane).f[0];
+    gr_acc acc = gr_begin_variance<R>(gr_read_loose<S, gr_rows_of_one>(a, a, n, first, c), count, c, lane);
     c.a = acc.f[0] / acc.f[2];
     gr_lane_set<M> squares = gr_read_loose<M, gr_rows_of_one>(a, a, n, first, c);
     acc.f[1] = gr_deviations<R::dtype>(gr_fold_lanes<M>(squares.l, c, 32, lane).f[0], c.a);
@@ -142,7 +157,6 @@ __device__ __forceinline__ gr_acc gr_variance_of_words(uint4 (&w)[rows], const c
   using S = gr_part_of<R, typename R::Sum>;
   using M = gr_part_of<R, typename R::Squares>;
   constexpr int size = gr_size<R::dtype>, leaf = GR_LEAF(size);
-  gr_acc acc;
   gr_lane_set<S> sum = gr_start_lanes<S>();
   gr_lane_set<M> squares = gr_start_lanes<M>();
   gr_leaf_view v = gr_view_of<S>(at, at, lane);
@@ -150,9 +164,8 @@ __device__ __forceinline__ gr_acc gr_variance_of_words(uint4 (&w)[rows], const c
   if (!S::lanes && v.shift != 0) w[0] = gr_blend(first, v.after_a, v.skip);
   gr_add_rows<S, rows>(sum.l, w, w, c, v.skip / size);
   gr_add_after<S>(sum.l, v, c, 0);
-  acc.f[0] = gr_fold_lanes<S>(sum.l, c, 32, lane).f[0];
-  acc.f[2] = leaf;
-  c.a = acc.f[0] * (1.0 / leaf); /* a power of two: what a division gives */
+  gr_acc acc = gr_begin_variance<R>(sum, leaf, c, lane);
+  c.a = R::skips ? acc.f[0] / acc.f[2] : acc.f[0] * (1.0 / leaf); /* a power of two: what a division gives */
   w[0] = first;
   gr_renew<4 * rows>(&w[0].x, never);
   gr_add_squares<M, rows>(squares.l, w, c, v.skip / size, next);

@@ -103,7 +103,8 @@ void plan_leaves(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip &chip) {
       passes /= 2; /* little more than one wave of blocks: several waves of smaller ones end sooner */
     block = warps;
   } else {
-    int64_t in_all = sms * (int64_t)(p.reducer == GR_RED_VARIANCE ? t.leaves.variance_warps : t.leaves.row_warps);
+    bool variance = p.reducer == GR_RED_VARIANCE || p.reducer == GR_RED_PRESENT;
+    int64_t in_all = sms * (int64_t)(variance ? t.leaves.variance_warps : t.leaves.row_warps);
     int64_t wanted = ceil_div(in_all * leaves, p.all_leaves); /* warps for a vector, enough that one block does it */
     int64_t most = power_of_two(leaves) < block ? power_of_two(leaves) : block;
     warps = clamp(power_of_two(wanted), clamp(power_of_two(ceil_div(leaves, t.leaves.most_passes)), 1, most), most);

@@ -251,9 +251,7 @@ struct gr_by_element_row {
     if constexpr (R::exact) {
       return R::of(fold<typename R::Moments>(log, lane, c), n);
     } else if constexpr (R::variance) {
-      gr_acc acc;
-      acc.f[2] = (double)n;
-      acc.f[0] = fold<typename R::Sum>(log, lane, c).f[0];
+      gr_acc acc = R::begun(fold<typename R::Sum>(log, lane, c), n);
       c.a = acc.f[0] / acc.f[2];
       acc.f[1] = gr_deviations<R::dtype>(fold<typename R::Squares>(log, lane, c).f[0], c.a);
       return acc;

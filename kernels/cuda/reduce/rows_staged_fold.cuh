@@ -10,10 +10,11 @@
    asked of many rows. */
 template <class R>
 constexpr bool gr_by_words_alone = !R::lanes && R::inputs == 1 && R::kind != GR_ACC_POSITION && R::red != GR_RED_PROD;
-/* Those, sums of floats, variances, and dots with one vector. */
+/* Those, sums of floats, variances of all elements, and dots with one vector. */
 template <class R>
-constexpr bool gr_has_rows_staged = gr_by_words_alone<R> ||
-                              (R::lanes && (R::red == GR_RED_SUM || R::variance || gr_has_rows_by_vector<R>));
+constexpr bool gr_has_rows_staged =
+    gr_by_words_alone<R> ||
+    (R::lanes && (R::red == GR_RED_SUM || R::red == GR_RED_VARIANCE || gr_has_rows_by_vector<R>));
 
 template <class R>
 constexpr int gr_staged_words = gr_staged_words_for(gr_traits_of<R>, gr_most_stage);

@@ -7,7 +7,8 @@
 **   R::mark(lane, position)            after some adds: the code kept stands for that position (POSITION only)
 **   R::state(lane, context)            the lane as a gr_acc
 ** R::lanes: adds must go to the lane their position says. R::leaves: leaves must merge in the tree's order. R::light: a
-** lane is one register. R::variance: R is two reducers, one for each pass over a leaf; R::exact: or one, of exact sums.
+** lane is one register. R::variance: R is two reducers, one for each pass over a leaf; R::exact: or one, of exact sums;
+** R::skips: NaN is left out, and a leaf has as many elements as the first pass counts.
 ** R::by_word: there is an add_word as well, a quicker way to add all elements of a 16-byte word; R::by_part: an
 ** add_part, of 4 bytes. R::by_place: an add_place, of one element of a word, to its lane.
 */
@@ -93,8 +94,8 @@ struct gr_common {
   static constexpr gr_dtype dtype = D;
   static constexpr gr_acc_kind kind = KIND;
   static constexpr int inputs = gr_inputs_table[RED], fields = gr_fields_table[kind];
-  static constexpr bool variance = false, exact = false, light = false, by_word = false, by_part = false,
-                        by_place = false;
+  static constexpr bool variance = false, exact = false, skips = false, light = false, by_word = false,
+                        by_part = false, by_place = false;
   /* Elements come from a formula, not from memory; and then: of one vector whose state goes to the host's mailbox. */
   static constexpr bool formula = false, number = false;
   /* Elements that are NaN are left out, and of sums (counts) the others counted besides (thread/present.cuh). */

@@ -378,17 +378,88 @@ struct gr_moments : gr_common<RED, D, GR_ACC_TRIPLE> {
   }
 };
 
+/* Whether 16-bit float c of a word is a number: two are asked by one instruction, of bf16 from Hopper on. */
+#define GR_ARE_NUMBERS(type)                                                                                      \
+  asm("{.reg .pred p, q;\n\tsetp.eq." type " p|q, %2, %2;\n\tselp.u32 %0, 1, 0, p;\n\tselp.u32 %1, 1, 0, q;}" \
+      : "=r"(low), "=r"(high)                                                                                     \
+      : "r"(u))
+template <gr_dtype D>
+__device__ __forceinline__ bool gr_is_number(const uint4 &w, int c) {
+  const uint32_t u = c < 2 ? w.x : c < 4 ? w.y : c < 6 ? w.z : w.w;
+  uint32_t low = 0, high = 0;
+  if constexpr (D == GR_F16) GR_ARE_NUMBERS("f16x2");
+  else if constexpr (!gr_before_hopper) GR_ARE_NUMBERS("bf16x2");
+  else return !gr_is_nan<D>(gr_pick<D>(w, c));
+  return (c % 2 ? high : low) != 0;
+}
+#undef GR_ARE_NUMBERS
+
+/* The passes of a variance that leaves NaN out: the sum of the other elements, and how many there are; the squares. */
+template <gr_dtype D>
+struct gr_counted_sum : gr_common<GR_RED_PRESENT, D, GR_ACC_TREE> {
+  using B = gr_common<GR_RED_PRESENT, D, GR_ACC_TREE>;
+  using T = typename B::T;
+  struct Lane {
+    double sum;
+    uint32_t count;
+  };
+  static constexpr int fields = 2;
+  static constexpr bool lanes = true, leaves = true;
+  static __device__ __forceinline__ Lane start() { return Lane{-0.0, 0}; }
+  static __device__ __forceinline__ void add(Lane &l, T x, T, const gr_context &, int) {
+    if (gr_is_nan<D>(x)) return;
+    l.sum += gr_to_f64<D>(x);
+    l.count++;
+  }
+  static constexpr bool by_place = gr_size<D> == 2;
+  static __device__ __forceinline__ void add_place(Lane &l, const uint4 &w, int c, const gr_context &) {
+    if (!gr_is_number<D>(w, c)) return;
+    l.sum += gr_to_f64<D>(gr_pick<D>(w, c));
+    l.count++;
+  }
+  static __device__ __forceinline__ gr_acc state(const Lane &l, const gr_context &) {
+    gr_acc a = B::identity();
+    a.f[0] = l.sum;
+    a.i[1] = l.count;
+    return a;
+  }
+  static __device__ __forceinline__ gr_acc merge(gr_acc a, gr_acc b) {
+    a.f[0] += b.f[0];
+    a.i[1] += b.i[1];
+    return a;
+  }
+};
+template <gr_dtype D>
+struct gr_squares_of_numbers : gr_in_f64<GR_RED_VARIANCE, D> {
+  using B = gr_in_f64<GR_RED_VARIANCE, D>;
+  using T = typename B::T;
+  using Lane = typename B::Lane;
+  static __device__ __forceinline__ void add(Lane &l, T x, T y, const gr_context &k, int code) {
+    if (!gr_is_nan<D>(x)) B::add(l, x, y, k, code);
+  }
+  static __device__ __forceinline__ void add_place(Lane &l, const uint4 &w, int c, const gr_context &k) {
+    if (gr_is_number<D>(w, c)) B::add_place(l, w, c, k);
+  }
+};
+
 /* Two passes over a leaf: its sum, then the squared distances to its mean; one where both sums are exact. */
 template <gr_reducer RED, gr_dtype D>
 struct gr_two_pass : gr_common<RED, D> {
-  static constexpr bool variance = true, leaves = true;
+  static constexpr bool variance = true, leaves = true, skips = RED == GR_RED_PRESENT;
   static constexpr bool exact = !gr_floating<D> && gr_size<D> <= 2, lanes = !exact;
   using Moments = gr_moments<RED, D>;
   static __device__ __forceinline__ gr_acc of(gr_acc moments, int64_t count) {
     return gr_variance_of((int64_t)moments.f[0], (int64_t)moments.f[1], count);
   }
-  using Sum = std::conditional_t<gr_floating<D> || gr_size<D> == 8, gr_in_f64<GR_RED_SUM, D>, gr_exact<GR_RED_SUM, D>>;
-  using Squares = gr_in_f64<GR_RED_VARIANCE, D>;
+  static constexpr bool wide = gr_floating<D> || gr_size<D> == 8;
+  using Plain = std::conditional_t<wide, gr_in_f64<GR_RED_SUM, D>, gr_exact<GR_RED_SUM, D>>;
+  using Sum = std::conditional_t<skips, gr_counted_sum<D>, Plain>;
+  using Squares = std::conditional_t<skips, gr_squares_of_numbers<D>, gr_in_f64<GR_RED_VARIANCE, D>>;
+  /* After the first pass over so many elements: their sum and count. */
+  static __device__ __forceinline__ gr_acc begun(gr_acc sum, int64_t all) {
+    sum.f[2] = (double)(skips ? sum.i[1] : all);
+    return sum;
+  }
 };
 
 /* The reducer for RED over elements of dtype D. */

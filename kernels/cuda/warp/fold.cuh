@@ -60,6 +60,17 @@ __device__ __forceinline__ T gr_warp_min(T x) {
   return ~gr_warp_max((T)~x);
 }
 
+/* The sum of a warp's numbers. */
+__device__ __forceinline__ uint32_t gr_warp_sum(uint32_t x) {
+#if __CUDA_ARCH__ >= 800
+  return __reduce_add_sync(~0u, x);
+#else
+#pragma unroll
+  for (int h = 16; h > 0; h /= 2) x += __shfl_xor_sync(~0u, x, h);
+  return x;
+#endif
+}
+
 /* `count` (a power of two up to 32) neighbours fold by adjacency; extremes of whole warps in any order. */
 template <class R>
 __device__ __forceinline__ gr_acc gr_fold_adjacent(gr_acc a, int count) {

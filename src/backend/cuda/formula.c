@@ -21,6 +21,7 @@ static int skeleton_for(const gr_reduce_job *job, gr_reducer *red, gr_dtype *t) 
     case GR_RED_MINMAX:
     case GR_RED_SUMSQ:
     case GR_RED_VARIANCE:
+    case GR_RED_PRESENT:
     case GR_RED_SUMEXP:
     case GR_RED_DOT:
     case GR_RED_SQDIFF:

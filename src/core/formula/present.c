@@ -152,6 +152,8 @@ gr_filling gr_filling_for(gr_op op, gr_dtype t, int second) {
     case GR_OP_argmax: return gr_filling_end(t, 0);
     case GR_OP_minmax: return gr_filling_end(t, !second);
     case GR_OP_logsumexp: return gr_filling_end(GR_F64, 0);
+    case GR_OP_var_present:
+    case GR_OP_std_present: return gr_filling_of(gr_number_f(NAN));
     case GR_OP_sum:
     case GR_OP_mean:
     case GR_OP_var:
@@ -191,6 +193,22 @@ gr_status gr_partial_fill(gr_context *c, const gr_partial *p, int second, int wi
   if (status == GR_OK && widen) status = gr_type_map(&b, GR_MAP_cast, GR_IS_lt, GR_F64, x, x, x, &x);
   if (status == GR_OK && filling.array) status = add_array(&b, filling.array, filling.spread, &other);
   if (status == GR_OK) status = gr_type_map(&b, GR_MAP_where, GR_IS_lt, GR_U8, x, other, present, &x);
+  return status == GR_OK ? end(c, &b, m, x) : status;
+}
+
+gr_status gr_partial_numbers(gr_context *c, const gr_partial *p, gr_made *m) {
+  gr_builder b;
+  gr_partial own = *p;
+  gr_meaning of[2] = {{.node = -1}, {.node = -1}}, present = {.node = -1}, truth = present;
+  own.missing.nan = 0; /* NaN stays NaN */
+  gr_status status = begin(c, &own, 0, &b, m, of, &present);
+  gr_meaning x = of[0];
+  const gr_meaning infinite = gr_means_number(gr_number_f(INFINITY)), nan = gr_means_number(gr_number_f(NAN));
+  if (status == GR_OK && !p->missing.nan) {
+    status = compare(&b, GR_IS_eq, x, x, &truth);
+    if (status == GR_OK) status = gr_type_map(&b, GR_MAP_where, GR_IS_lt, GR_U8, x, infinite, truth, &x);
+  }
+  if (status == GR_OK) status = gr_type_map(&b, GR_MAP_where, GR_IS_lt, GR_U8, x, nan, present, &x);
   return status == GR_OK ? end(c, &b, m, x) : status;
 }
 

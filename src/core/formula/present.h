@@ -57,6 +57,12 @@ gr_filling gr_filling_for(gr_op, gr_dtype, int second);
 gr_status gr_partial_fill(gr_context *, const gr_partial *, int second, int widen, gr_filling, gr_made *);
 
 /*
+** Operand a, floats of which a mask leaves out some, as reducers take it that leave NaN out: it is NaN where something
+** is missing, and, unless NaN is missing as well, infinite where it was NaN. There is no variance of either.
+*/
+gr_status gr_partial_numbers(gr_context *, const gr_partial *, gr_made *);
+
+/*
 ** Ranks meet for a reduction of n elements each, of which some are missing; mine: whether this one can take part. *all:
 ** how many elements they have together.
 */

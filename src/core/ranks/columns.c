@@ -27,6 +27,7 @@ static int telling(gr_reducer red) {
     case GR_RED_ARGMIN:
     case GR_RED_ARGMAX:
     case GR_RED_VARIANCE:
+    case GR_RED_PRESENT:
     case GR_RED_SUMEXP:
     case GR_RED_COSINE:
     case GR_RED_SUM_KAHAN:
