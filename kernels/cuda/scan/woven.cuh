@@ -293,7 +293,11 @@ static __device__ __forceinline__ void gr_woven_tile(const gr_scan &q, const gr_
 template <class S>
 static __device__ __forceinline__ void gr_woven_group(const gr_scan &q, const gr_woven_ring<S> &ring, int lane) {
   using Value = typename S::Value;
-  constexpr int together = 3; /* columns */
+#if __CUDA_ARCH__ >= 900
+  constexpr int together = 3; /* columns; older chips' compilers have no registers for so many */
+#else
+  constexpr int together = 2;
+#endif
   gr_woven_whenever<S>(
       q, ring, lane,
       [&](unsigned piece) { return ring.in_tile(piece) == (1 << ring.level) - 1 && (ring.tile(piece) & 31) == 31; },
