@@ -10,7 +10,7 @@
 ** lanes of a warp have read or written, all of them arrive: then the order holds without relying on the warp's own
 ** barriers.
 */
-struct gr_mbarrier {
+struct alignas(8) gr_mbarrier { /* the host, which knows the second form, asks for as much shared memory */
 #if __CUDA_ARCH__ >= 800
   uint64_t barrier;
   __device__ __forceinline__ unsigned at() { return gr_shared_address(&barrier); }
