@@ -13,8 +13,7 @@
 
 template <class R>
 constexpr bool gr_has_cols_few_rows = (R::lanes && R::red == GR_RED_SUM) || R::red == GR_RED_DOT ||
-                                      R::red == GR_RED_VARIANCE || R::red == GR_RED_MINMAX ||
-                                      R::kind == GR_ACC_POSITION;
+                                      R::variance || R::red == GR_RED_MINMAX || R::kind == GR_ACC_POSITION;
 template <class R>
 constexpr int gr_few_blocks = gr_few_blocks_for(gr_traits_of<R>, gr_arch);
 template <class R>
@@ -87,6 +86,16 @@ __device__ __forceinline__ gr_acc gr_few_total(const W &w, int n, int c, const g
   }
 }
 
+/* How many of the rows of column c a variance counts. */
+template <class R, class W>
+__device__ __forceinline__ int gr_few_counted(const W &w, int n, int c) {
+  int count = R::skips ? 0 : n;
+  if constexpr (R::skips)
+#pragma unroll
+    for (int r = 0; r < W::rows; r++) count += r < n && !gr_is_nan<R::dtype>(w.first(r, c));
+  return count;
+}
+
 /* The state of column c. */
 template <class R, class W>
 __device__ __forceinline__ gr_acc gr_few_state(const W &w, int n, int c, gr_context k) {
@@ -97,7 +106,7 @@ __device__ __forceinline__ gr_acc gr_few_state(const W &w, int n, int c, gr_cont
   } else {
     gr_acc acc;
     acc.f[0] = gr_few_total<typename R::Sum>(w, n, c, k).f[0];
-    acc.f[2] = (double)n;
+    acc.f[2] = (double)gr_few_counted<R>(w, n, c);
     k.a = acc.f[0] / acc.f[2];
     acc.f[1] = gr_deviations<R::dtype>(gr_few_total<typename R::Squares>(w, n, c, k).f[0], k.a);
     return acc;
