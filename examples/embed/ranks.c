@@ -1,6 +1,6 @@
 /*
 ** A host in C with ranks of its own: it has called MPI_Init, owns a communicator and a part of the particles on each
-** rank, and a script of it asks about all of them. Any number of ranks prints the same digits: make embed-mpi, then
+** rank, and a script of it asks about all of them. Any number of ranks prints the same digits: make mpi, then
 ** mpirun -n 3 build/lua5.4/host_mpi.
 */
 #include <lauxlib.h>

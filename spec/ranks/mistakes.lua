@@ -98,6 +98,9 @@ end)
 expect("gpureduce: rank 1: number, string, boolean, array or table of these expected, got function", function()
   return comm:gather(comm.rank == 1 and print or 1)
 end)
+expect("gpureduce: option 'weights': finite weights expected, got a NaN", function() -- which all find in the largest
+  return a:histogram { comm = comm, bins = 3, weights = first and a or gr.full(10, 0 / 0) }
+end)
 expect("gpureduce: elements of 0 or more expected, got -4", function()
   return gr.full(3, first and -4 or 1, "i32"):bincount(with)
 end)

@@ -286,7 +286,8 @@ static gr_status run_weighted(gr_context *c, gr_reduced of, gr_reduced by, const
   gr_array state = {0};
   gr_vec v = {0};
   gr_status status = gr_is_float(w->dtype) ? gr_unit_of(c, w, "option 'weights': finite weights", &job.unit) : GR_OK;
-  if (status == GR_OK && !fed) status = gr_array_read(w, side, &job.w);
+  if (status != GR_OK) return status; /* on all ranks */
+  if (!fed) status = gr_array_read(w, side, &job.w);
   if (status == GR_OK) status = gr_array_make_beside(c, a, &state, GR_I64, 2 * counts->n);
   if (status == GR_OK) status = gr_array_write(&state, side, 1, &v);
   job.state = (uint64_t *)(uintptr_t)v.data;
