@@ -64,7 +64,7 @@ gr_queue *gr_cpu_open_sized(gr_backend *backend, size_t bytes, gr_status *why) {
   return q;
 }
 
-gr_queue *gr_cpu_open(gr_backend *backend, gr_status *why) { return gr_cpu_open_sized(backend, sizeof(gr_queue), why); }
+static gr_queue *cpu_open(gr_backend *b, gr_status *why) { return gr_cpu_open_sized(b, sizeof(gr_queue), why); }
 
 void gr_cpu_close(gr_queue *q) { free(q); }
 
@@ -205,7 +205,8 @@ OPERATION(ladder, job->n, job->rows)
 
 /* ---- results for later: there at once ---- */
 
-gr_status gr_cpu_start(gr_queue *q, const gr_reduce_job *const *jobs, int count, gr_ticket *const *tickets, int more) {
+static gr_status cpu_start(gr_queue *q, const gr_reduce_job *const *jobs, int count, gr_ticket *const *tickets,
+                           int more) {
   (void)more;
   for (int k = 0; k < count; k++) {
     gr_status status = q->backend->reduce(q, jobs[k], tickets[k]->words);
@@ -279,7 +280,7 @@ gr_status gr_cpu_do_states(gr_queue *q, const gr_reduce_job *jobs, int count, gr
   return status;
 }
 
-gr_status gr_cpu_do_scan_total(gr_queue *q, const gr_scan_job *job, int64_t from, int64_t n, gr_acc *total) {
+static gr_status scan_total(gr_queue *q, const gr_scan_job *job, int64_t from, int64_t n, gr_acc *total) {
   atomic_int stopped;
   const gr_rounding before = gr_rounding_enter();
   const int watched = watch(q, n, 1, &stopped);
@@ -289,7 +290,7 @@ gr_status gr_cpu_do_scan_total(gr_queue *q, const gr_scan_job *job, int64_t from
   return watched ? unwatch() : GR_OK;
 }
 
-gr_status gr_cpu_do_scan_part(gr_queue *q, const gr_scan_part *part) {
+static gr_status scan_part(gr_queue *q, const gr_scan_part *part) {
   atomic_int stopped;
   const gr_rounding before = gr_rounding_enter();
   const int watched = watch(q, part->job.n - part->first, 1, &stopped);
@@ -382,7 +383,7 @@ static gr_backend cpu = {
     .alloc = gr_cpu_alloc,
     .free = gr_cpu_free,
     .available = gr_cpu_available,
-    .open = gr_cpu_open,
+    .open = cpu_open,
     .close = gr_cpu_close,
     .upload = upload,
     .download = download,
@@ -392,14 +393,14 @@ static gr_backend cpu = {
     .explain = gr_cpu_do_explain,
     .small = small,
     .states = gr_cpu_do_states,
-    .scan_total = gr_cpu_do_scan_total,
-    .scan_part = gr_cpu_do_scan_part,
+    .scan_total = scan_total,
+    .scan_part = scan_part,
     .exact = gr_cpu_do_exact,
     .digest = gr_cpu_do_digest,
     .formula = formula,
     .feeds = GR_FEEDS_ALL,
     .custom = custom,
-    .start = gr_cpu_start,
+    .start = cpu_start,
     .mark = gr_cpu_mark,
     .poll = poll_ticket,
     .forget = forget,

@@ -9,13 +9,11 @@ gr_backend *gr_cpu_backend(void); /* one in the process */
 void *gr_cpu_alloc(gr_backend *, size_t bytes);
 void gr_cpu_free(gr_backend *, void *block, size_t bytes);
 size_t gr_cpu_available(gr_backend *);
-gr_queue *gr_cpu_open(gr_backend *, gr_status *why);
 /* Of a structure that begins with a gr_queue. */
 gr_queue *gr_cpu_open_sized(gr_backend *, size_t bytes, gr_status *why);
 void gr_cpu_close(gr_queue *);
 gr_status gr_cpu_zero(gr_queue *, void *device, size_t bytes);
 
-gr_status gr_cpu_start(gr_queue *, const gr_reduce_job *const *, int count, gr_ticket *const *, int more);
 gr_status gr_cpu_mark(gr_queue *, gr_ticket *);
 gr_status gr_cpu_elapsed(gr_queue *, const gr_ticket *from, const gr_ticket *to, double *seconds);
 
@@ -39,8 +37,6 @@ gr_status gr_cpu_do_edges(gr_queue *, const gr_edges_job *);
 gr_status gr_cpu_do_ladder(gr_queue *, const gr_ladder_job *);
 gr_status gr_cpu_do_states(gr_queue *, const gr_reduce_job *jobs, int count, gr_acc *states, const gr_brought *,
                            int brought);
-gr_status gr_cpu_do_scan_total(gr_queue *, const gr_scan_job *, int64_t from, int64_t n, gr_acc *total);
-gr_status gr_cpu_do_scan_part(gr_queue *, const gr_scan_part *);
 gr_status gr_cpu_do_exact(gr_queue *, const gr_exact_job *, gr_exact *sums);
 gr_status gr_cpu_do_map(gr_queue *, const gr_map_job *);
 gr_status gr_cpu_do_compact(gr_queue *, const gr_compact_job *);

@@ -65,7 +65,8 @@ static void read_type(gr_cdata *d) {
   d->dtype = d->array || !strcmp(rest, "*") || !strncmp(rest, "(*)[", 4) ? dtype_of(name) : -1;
 }
 
-gr_cdata gr_l_cdata(lua_State *L, int arg) {
+/* The object at arg; what holds no address raises. */
+static gr_cdata object_at(lua_State *L, int arg) {
   gr_cdata d = {.address = address_of(L, arg)};
   const int top = lua_gettop(L);
   push_ffi(L, arg, "typeof");
@@ -91,7 +92,7 @@ uintptr_t gr_l_check_address(lua_State *L, int arg, const char *other, gr_cdata 
   switch (lua_type(L, arg)) {
     case LUA_TLIGHTUSERDATA: p = (uintptr_t)lua_touserdata(L, arg); break;
     case GR_CDATA:
-      *d = gr_l_cdata(L, arg);
+      *d = object_at(L, arg);
       p = d->address;
       break;
     case LUA_TNUMBER:

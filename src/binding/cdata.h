@@ -15,9 +15,6 @@ typedef struct gr_cdata {
   char type[80];    /* as the FFI writes it */
 } gr_cdata;
 
-/* The object at arg; what holds no address raises. */
-gr_cdata gr_l_cdata(lua_State *L, int arg);
-
 /*
 ** The address that a light userdata, an object of the FFI (which fills in d) or a number is; a null pointer raises, and
 ** so does what is none of these. other: what may stand there besides.

@@ -62,14 +62,10 @@ gr_array *gr_l_push_elements_later(lua_State *L, int arg, const gr_expression *e
   return out;
 }
 
-gr_array *gr_l_push_elements(lua_State *L, int arg, const gr_expression *e) {
-  return gr_l_push_elements_later(L, arg, e, 0);
-}
-
 gr_array *gr_l_check_elements(lua_State *L, int arg) {
   const gr_expression *e = gr_l_test_expression(L, arg);
   if (!e) return gr_l_check_array(L, arg);
-  gr_array *a = gr_l_push_elements(L, arg, e);
+  gr_array *a = gr_l_push_elements_later(L, arg, e, 0);
   lua_replace(L, arg);
   return a;
 }
@@ -92,7 +88,7 @@ static gr_reduced option_held(lua_State *L, int arg, const char *name) {
 
 gr_array *gr_l_option_elements(lua_State *L, int arg, const char *name) {
   const gr_reduced r = option_held(L, arg, name);
-  return r.e ? gr_l_push_elements(L, arg, r.e) : r.a; /* the expression stays below them */
+  return r.e ? gr_l_push_elements_later(L, arg, r.e, 0) : r.a; /* the expression stays below them */
 }
 
 void gr_l_check_weights(lua_State *L, int arg, const gr_array *a, const gr_array *w) {

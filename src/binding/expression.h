@@ -14,9 +14,10 @@ int gr_l_has_expression(lua_State *L, int count);
 /* A block of so many bytes with the metatable, on the stack: an expression of nothing yet. */
 gr_expression *gr_l_push_expression(lua_State *L, size_t bytes);
 
-/* All elements of e, which argument `arg` has, as a new array on the stack. */
-gr_array *gr_l_push_elements(lua_State *L, int arg, const gr_expression *e);
-/* later: on the CPU they may be left for later (when.h). */
+/*
+** All elements of e, which argument `arg` has, as a new array on the stack. later: on the CPU they may be left for
+** later (when.h).
+*/
 gr_array *gr_l_push_elements_later(lua_State *L, int arg, const gr_expression *e, int later);
 /* The array at arg; of an expression its elements, as an array that takes its place on the stack. */
 gr_array *gr_l_check_elements(lua_State *L, int arg);

@@ -26,7 +26,7 @@ gr_status gr_l_round_into(gr_context *c, const gr_array *wide, gr_array *out) {
   return gr_map_arrays(c, &call, out);
 }
 
-gr_status gr_l_round_new(gr_context *c, const gr_array *wide, gr_array *out) {
+static gr_status round_new(gr_context *c, const gr_array *wide, gr_array *out) {
   gr_array_release(out); /* of a first try */
   const gr_status status = gr_array_make_beside(c, wide, out, GR_F32, wide->n);
   if (status != GR_OK) return status;
@@ -37,7 +37,7 @@ gr_status gr_l_round_new(gr_context *c, const gr_array *wide, gr_array *out) {
 void gr_l_round_top(lua_State *L, gr_context *c, gr_comm *comm, int arg) {
   gr_array *wide = gr_l_test_array(L, -1), *out = gr_l_push_array(L);
   gr_l_reserve(L, c, (size_t)wide->n * 4);
-  GR_TRY_AFTER(L, c, comm, arg, gr_l_round_new(c, wide, out));
+  GR_TRY_AFTER(L, c, comm, arg, round_new(c, wide, out));
   gr_l_release(L, wide);
   lua_replace(L, -2);
 }

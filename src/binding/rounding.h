@@ -15,7 +15,6 @@ int gr_l_option_out(lua_State *L, int arg, const char *name, gr_dtype t, gr_dtyp
 ** of the stack becomes. Over ranks all hear of it where one has no room for that.
 */
 gr_status gr_l_round_into(gr_context *, const gr_array *wide, gr_array *out);
-gr_status gr_l_round_new(gr_context *, const gr_array *wide, gr_array *out);
 void gr_l_round_top(lua_State *L, gr_context *, gr_comm *, int arg);
 /* x as f32 has it. */
 double gr_l_single(double x);

@@ -52,16 +52,6 @@ void gr_log_line(const gr_context *c, const char *line) {
   else fprintf(stderr, "gpureduce: %s\n", line);
 }
 
-void gr_note(const gr_context *c, const char *format, ...) {
-  char line[400];
-  va_list args;
-  if (!c->log.say) return;
-  va_start(args, format);
-  vsnprintf(line, sizeof line, format, args);
-  va_end(args);
-  gr_log_line(c, line);
-}
-
 gr_queue *gr_context_on(gr_context *c, gr_backend *backend, gr_status *why) {
   for (int k = 0; k < c->queue_count; k++)
     if (c->queues[k]->backend == backend) return c->queues[k];
@@ -134,7 +124,11 @@ gr_status gr_context_use(gr_context *c, const char *name) {
   gr_queue *q;
   gr_status status = open_on(c, chosen, &q);
   if (status != GR_OK) return status;
-  if (c->queue != q) gr_note(c, "device %s in use: %s", chosen->name, c->why);
+  if (c->queue != q && c->log.say) {
+    char line[400];
+    snprintf(line, sizeof line, "device %s in use: %s", chosen->name, c->why);
+    gr_log_line(c, line);
+  }
   c->queue = q;
   return GR_OK;
 }

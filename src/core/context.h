@@ -125,13 +125,8 @@ gr_status gr_context_queue(gr_context *, const char *name, gr_queue **);
 gr_queue *gr_context_cpu(gr_context *); /* that of the CPU; NULL when even that has no memory */
 gr_queue *gr_context_on(gr_context *, gr_backend *, gr_status *why); /* that of a device, opened if there is none yet */
 
-/* gr_log_line: to the host's log, or stderr; gr_note: to the log of a host that has one. */
+/* To the host's log, or stderr. */
 void gr_log_line(const gr_context *, const char *line);
-void gr_note(const gr_context *, const char *format, ...)
-#if defined(__GNUC__)
-    __attribute__((format(printf, 2, 3)))
-#endif
-    ;
 
 /* Devices are looked for at the first use, not before: starting CUDA takes a while. After a lost device: the CPU. */
 static inline gr_status gr_context_ready(gr_context *c) {

@@ -42,7 +42,8 @@ static void add_out(gr_block_plan *p, int node, int stored) {
   p->out_node[p->outs++] = node;
 }
 
-int gr_block_fills(const gr_program *g, int node) {
+/* Of where(x == x, x, y) of floats, where only NaN is not x, the node x; of others -1. */
+static int fills(const gr_program *g, int node) {
   const gr_node *x = &g->nodes[node];
   if (x->kind != GR_NODE_STEP || x->op != GR_MAP_where || GR_IS_NUMBER(x->a)) return -1;
   return gr_tested_node(g, x->c) == x->a ? x->a : -1;
@@ -54,7 +55,7 @@ static int operands_of(const gr_program *g, int node, int operand[3]) {
   operand[0] = x->a;
   operand[1] = x->b;
   operand[2] = x->c;
-  return gr_block_fills(g, node) >= 0 ? 2 : count;
+  return fills(g, node) >= 0 ? 2 : count;
 }
 
 /* last[k]: the last node that reads node k; its own number if it is an output, -1 if nobody needs it. */
@@ -143,7 +144,7 @@ static void plan_step(gr_block_plan *p, int k, int32_t *free) {
   memset(s, 0, sizeof(*s));
   s->node = x;
   s->count = (uint8_t)operands_of(g, k, s->operand);
-  if (gr_block_fills(g, k) >= 0) s->map = gr_map_filled_step((gr_dtype)x->dtype);
+  if (fills(g, k) >= 0) s->map = gr_map_filled_step((gr_dtype)x->dtype);
   else if (x->kind == GR_NODE_STEP)
     s->map = gr_map_step_of((gr_map)x->op, (gr_relation)x->relation, (gr_dtype)x->from, (gr_dtype)x->dtype);
   if (x->kind == GR_NODE_STEP && pair_place(p, k) >= 0) join_pair(p, s, pair_place(p, k));

@@ -59,9 +59,6 @@ void gr_block_ready(gr_block_plan *, void *memory);
 #define GR_BLOCK_PAGE 4096
 char *gr_block_in_step(const gr_block_plan *, char *at);
 
-/* Of where(x == x, x, y) of floats, where only NaN is not x, the node x; of others -1. */
-int gr_block_fills(const gr_program *, int node);
-
 /* What a thread works in; set: one of plan->sets. */
 static inline char *gr_block_set(const gr_block_plan *p, int set) { return p->memory + p->set_bytes * set; }
 

@@ -4,9 +4,14 @@
 
 #include "src/core/formula/typing.h"
 
+/* The matrix that operands make together; rows 0: there is none among them. */
+typedef struct matrix_shape {
+  int64_t rows, columns;
+} matrix_shape;
+
 typedef struct binding {
   gr_builder *b;
-  gr_matrix_shape shape;
+  matrix_shape shape;
   const gr_formula *f;
   const gr_given *given, *length;
   gr_meaning *meanings; /* of the phrases */
@@ -21,23 +26,27 @@ static gr_status check_side(gr_context *c, int64_t *side, int64_t n, int is_row)
                  (long long)n);
 }
 
-gr_status gr_given_shape(gr_context *c, const gr_given *given, const gr_name *names, int count,
-                         gr_matrix_shape *shape) {
+/* Of all; with names: of those that the text does not call rows or columns. A side of length 1 goes with any. */
+static gr_status shape_of(gr_context *c, const gr_given *given, const gr_name *names, int count, matrix_shape *shape) {
   gr_status status = GR_OK;
-  *shape = (gr_matrix_shape){0, 0};
+  *shape = (matrix_shape){0, 0};
   for (int k = 0; k < count && status == GR_OK; k++) {
     const gr_array *a = given[k].array;
     const gr_expression *e = given[k].expression;
     const int64_t rows = a ? a->rows : e && !gr_expression_line(e) ? gr_expression_rows(e) : 0;
     if (!rows || (names && !(names[k].spreads & 1 << GR_EACH))) continue;
-    if (!shape->rows) *shape = (gr_matrix_shape){1, 1};
+    if (!shape->rows) *shape = (matrix_shape){1, 1};
     status = check_side(c, &shape->rows, rows, 1);
     if (status == GR_OK) status = check_side(c, &shape->columns, a ? gr_array_columns(a) : e->columns, 0);
   }
   return status;
 }
 
-gr_status gr_given_spread(gr_context *c, gr_matrix_shape s, const gr_array *a, gr_spread *spread) {
+/*
+** What an array means in it: its elements one by one, if there are as many; else a row or a column for all, which a
+** vector is too if it fits one way alone.
+*/
+static gr_status spread_in(gr_context *c, matrix_shape s, const gr_array *a, gr_spread *spread) {
   const int64_t rows = a->rows ? a->rows : 1, columns = a->rows ? gr_array_columns(a) : a->n;
   *spread = GR_EACH;
   if (!s.rows || a->n == s.rows * s.columns) return GR_OK;
@@ -54,9 +63,9 @@ gr_status gr_given_spread(gr_context *c, gr_matrix_shape s, const gr_array *a, g
 }
 
 /* An array where operands meet element by element. */
-static gr_status build_array(gr_builder *b, gr_matrix_shape s, const gr_array *a, int *node) {
+static gr_status build_array(gr_builder *b, matrix_shape s, const gr_array *a, int *node) {
   gr_spread spread;
-  const gr_status status = gr_array_released(a) ? GR_RELEASED : gr_given_spread(b->context, s, a, &spread);
+  const gr_status status = gr_array_released(a) ? GR_RELEASED : spread_in(b->context, s, a, &spread);
   if (status != GR_OK) return status;
   b->e->matrix |= s.rows != 0;
   return gr_build_input(b, a, spread, node);
@@ -183,7 +192,7 @@ gr_status gr_formula_bind(gr_context *c, const gr_formula *f, const gr_given *gi
   if (status != GR_OK) return status;
   gr_builder_start(&b, c, e);
   e->where = c->queue;
-  status = gr_given_shape(c, given, f->names, f->name_count, &t.shape);
+  status = shape_of(c, given, f->names, f->name_count, &t.shape);
   if (status != GR_OK) return status;
   e->n = find_length(&t, n);
   status = check_given(c, e->n, n);
@@ -237,7 +246,7 @@ size_t gr_combination_room(const gr_combination *x) {
   return gr_expression_room(nodes, numbers, inputs);
 }
 
-static gr_status mean_given(gr_builder *b, gr_matrix_shape s, const gr_given *g, gr_meaning *out) {
+static gr_status mean_given(gr_builder *b, matrix_shape s, const gr_given *g, gr_meaning *out) {
   *out = gr_means_node(-1);
   if (g->expression) return gr_build_merge(b, g->expression, &out->node);
   if (g->array) return build_array(b, s, g->array, &out->node);
@@ -260,7 +269,7 @@ static gr_status combine(gr_builder *b, const gr_combination *x, const gr_meanin
 gr_status gr_expression_combine(gr_context *c, const gr_combination *x, gr_expression *e) {
   gr_meaning m[3] = {gr_means_number(gr_number_i(0)), gr_means_number(gr_number_i(0)), gr_means_number(gr_number_i(0))};
   gr_meaning out = gr_means_node(-1);
-  gr_matrix_shape shape;
+  matrix_shape shape;
   gr_builder b;
   int nodes, numbers, inputs;
   count_combined(x, &nodes, &numbers, &inputs);
@@ -269,7 +278,7 @@ gr_status gr_expression_combine(gr_context *c, const gr_combination *x, gr_expre
   gr_status status = gr_context_ready(c);
   gr_builder_start(&b, c, e);
   e->where = c->queue;
-  if (status == GR_OK) status = gr_given_shape(c, x->given, NULL, x->count, &shape);
+  if (status == GR_OK) status = shape_of(c, x->given, NULL, x->count, &shape);
   for (int k = 0; k < x->count && status == GR_OK; k++) status = mean_given(&b, shape, &x->given[k], &m[k]);
   if (status == GR_OK) status = combine(&b, x, m, &out);
   return status == GR_OK ? gr_build_end(&b, out.node) : status;

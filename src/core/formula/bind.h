@@ -14,19 +14,6 @@ typedef struct gr_given {
   gr_dtype dtype;
 } gr_given;
 
-/* The matrix that operands make together; rows 0: there is none among them. */
-typedef struct gr_matrix_shape {
-  int64_t rows, columns;
-} gr_matrix_shape;
-
-/*
-** That of all of them (with names: of those that the text does not call rows or columns); a side of length 1 goes with
-** any. And what an array means in it: its elements one by one, if there are as many; else a row or a column for all,
-** which a vector is too if it fits one way alone.
-*/
-gr_status gr_given_shape(gr_context *, const gr_given *, const gr_name *, int count, gr_matrix_shape *);
-gr_status gr_given_spread(gr_context *, gr_matrix_shape, const gr_array *, gr_spread *);
-
 /* The bytes of an expression that a formula may become with these. */
 size_t gr_formula_expression_room(const gr_formula *, const gr_given *);
 
