@@ -80,10 +80,6 @@ static gr_status compute(pairs *s, const char *text, gr_array *to) {
   return status;
 }
 
-static void row_of(const gr_array *matrix, int64_t n, int64_t k, gr_array *out) {
-  gr_array_view(matrix, out, k * n, 1, n);
-}
-
 /* Column k of the matrix: rows of X and P. */
 static gr_status read_column(pairs *s, int64_t k) {
   gr_array column = {0}, mask = {0}, to = {0};
@@ -95,10 +91,10 @@ static gr_status read_column(pairs *s, int64_t k) {
     gr_shape_vector(s->shape, s->missing->mask.a, k, &mask);
     partial.missing.mask.a = &mask;
   }
-  row_of(&s->values, s->rows, k, &to);
+  gr_array_view(&s->values, &to, k * s->rows, 1, s->rows);
   gr_status status = gr_map_arrays(s->c, &call, &to);
   gr_array_release(&to);
-  row_of(&s->present, s->rows, k, &to);
+  gr_array_view(&s->present, &to, k * s->rows, 1, s->rows);
   if (status == GR_OK) status = gr_partial_present(s->c, &partial, 1, &m);
   if (status == GR_OK) status = gr_expression_eval(s->c, m.e, &to);
   gr_made_drop(&m);
@@ -112,9 +108,9 @@ static gr_status read_column(pairs *s, int64_t k) {
 static gr_status pair_column(pairs *s, int64_t k, int correlation, gr_array *out) {
   gr_array to = {0};
   s->k = k;
-  row_of(&s->values, s->rows, k, &s->x);
-  row_of(&s->present, s->rows, k, &s->p);
-  row_of(out, s->columns, k, &to);
+  gr_array_view(&s->values, &s->x, k * s->rows, 1, s->rows);
+  gr_array_view(&s->present, &s->p, k * s->rows, 1, s->rows);
+  gr_array_view(out, &to, k * s->columns, 1, s->columns);
   gr_status status = sum(s, BOTH "1.0, 0.0)", COUNT);
   if (status == GR_OK) status = sum(s, BOTH "X, -0.0)", MEAN);
   if (status == GR_OK) status = sum(s, BOTH "row(x), -0.0)", OTHER);

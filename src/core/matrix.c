@@ -38,10 +38,6 @@ static gr_status change(gr_context *c, gr_map op, gr_array *x, const gr_array *y
   return gr_map_arrays(c, &call, x);
 }
 
-static void row_of(const gr_array *matrix, int64_t columns, int64_t k, gr_array *out) {
-  gr_array_view(matrix, out, k * columns, 1, columns);
-}
-
 static gr_status number_at(const gr_array *numbers, int64_t k, double *x) {
   gr_vec v;
   const gr_status status = gr_array_read(numbers, GR_HOST, &v);
@@ -56,7 +52,7 @@ static gr_status centre(spread *s, int64_t k) {
   gr_array column = {0}, to = {0};
   double mean = 0;
   gr_shape_vector(columns, s->a, k, &column);
-  row_of(&s->centred, s->rows, k, &to);
+  gr_array_view(&s->centred, &to, k * s->rows, 1, s->rows);
   call.a.array = &column;
   gr_status status = gr_map_arrays(s->c, &call, &to);
   if (status == GR_OK) status = number_at(&s->numbers, k, &mean);
@@ -70,8 +66,8 @@ static gr_status centre(spread *s, int64_t k) {
 static gr_status multiply(spread *s, int64_t k) {
   const gr_shape each = {.rows = s->columns, .axis = 2};
   gr_array one = {0}, to = {0};
-  row_of(&s->centred, s->rows, k, &one);
-  row_of(s->out, s->columns, k, &to);
+  gr_array_view(&s->centred, &one, k * s->rows, 1, s->rows);
+  gr_array_view(s->out, &to, k * s->columns, 1, s->columns);
   const gr_status status = gr_reduce_each(s->c, GR_OP_dot, each, &s->centred, &one, 0, &to, NULL);
   gr_array_release(&one);
   gr_array_release(&to);
@@ -82,7 +78,7 @@ static gr_status multiply(spread *s, int64_t k) {
 static gr_status normalise(spread *s, int64_t k, gr_array *products) {
   gr_array to = {0};
   double deviation = 0;
-  row_of(s->out, s->columns, k, &to);
+  gr_array_view(s->out, &to, k * s->columns, 1, s->columns);
   gr_status status = gr_copy(s->c, &s->numbers, products);
   if (status == GR_OK) status = number_at(&s->numbers, k, &deviation);
   if (status == GR_OK) status = change(s->c, GR_MAP_mul, products, NULL, deviation);
