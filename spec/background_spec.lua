@@ -142,6 +142,17 @@ describe("work in the background", function()
     end
   end)
 
+  it("writes the same memory several times, in parts or anew", function()
+    local X, rows = gr.randn(80000, "f64", { seed = 9 }), gr.ones(4 * (2 ^ 22 + 4)):matrix(4) -- a row is a work
+    X[3] = 0 / 0
+    for _, f in ipairs { gr.cov, gr.corr } do
+      local expected = f(X, { rows = 2000, skipnan = true })
+      assert.is_true(expected:equal(gr.async(f, X, { rows = 2000, skipnan = true }):get()))
+    end
+    local expected = gr.scan(rows, { axis = 2 })
+    for _ = 1, 3 do assert.is_true(expected:equal(gr.async(gr.scan, rows, { axis = 2 }):get())) end
+  end)
+
   it("goes on when squares overflow, with a write in between", function()
     local x = gr.full(N, 1e200, "f64")
     local norm, cosine = x:norm(), x:cosine(x)

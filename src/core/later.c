@@ -322,6 +322,8 @@ static int leave(gr_context *c, gr_queue *q, const gr_claims *claims, gr_later_o
     if (claims->of[k].writes) w->uses[k].raw = gr_storage_raw(s);
   }
   if (!w || !put(w, name)) return 0;
+  for (int k = 0; k < claims->count; k++)
+    if (claims->of[k].writes) gr_storage_forget_raw(claims->of[k].storage);
   while (*at) at = &(*at)->with;
   *at = w;
   return 1;

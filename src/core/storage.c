@@ -205,7 +205,8 @@ void gr_storage_stopped(gr_context *c) {
   c->raw_count = 0;
 }
 
-static void forget_raw(gr_context *c, const gr_storage *s) {
+void gr_storage_forget_raw(const gr_storage *s) {
+  gr_context *c = s->context;
   for (int k = c->raw_count - 1; k >= 0; k--)
     if (c->raw[k].storage == s) c->raw[k] = c->raw[--c->raw_count];
 }
@@ -214,7 +215,7 @@ void gr_storage_drop(gr_storage *s) {
   if (s == &gr_released) return;
   gr_context *context = s->context;
   if (--s->refs > 0) return;
-  if (context->raw_count) forget_raw(context, s);
+  if (context->raw_count) gr_storage_forget_raw(s);
   if (!make_spare(s)) free_storage(s);
   context->storages--;
   gr_context_drop(context);
@@ -227,7 +228,7 @@ size_t gr_storage_held(const gr_storage *s) {
 
 void gr_storage_depart(gr_storage *s) {
   gr_context *c = s->context;
-  forget_raw(c, s);
+  gr_storage_forget_raw(s);
   c->live -= gr_storage_held(s);
   c->storages--;
   s->context = NULL;

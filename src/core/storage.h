@@ -111,6 +111,8 @@ void gr_storage_stopped(gr_context *);
 */
 gr_raw gr_storage_raw(const gr_storage *);
 void gr_storage_blank(const gr_raw *);
+/* A work carries it: what the same call writes there later has nothing to do with that stretch. */
+void gr_storage_forget_raw(const gr_storage *);
 
 /* The host copy is a private mapping of a file (unmapped at the end) or wrapped, ready to read. */
 void gr_storage_adopt(gr_storage *, void *memory, gr_owner);
