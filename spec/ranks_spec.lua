@@ -120,7 +120,7 @@ describe("ranks", function()
       "there")
   end)
 
-  for n = 2, 3 do
+  for _, n in ipairs { 2, 3, 5 } do
     it("hear of mistakes alike: " .. n, function()
       local text, status = ranks(n, "spec/ranks/mistakes.lua")
       assert.equal(0, status, text)
