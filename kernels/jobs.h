@@ -281,7 +281,8 @@ typedef struct gr_lookup_job {
 ** rising: all are places, each above the one before. seen, with rising: that is so if the word there, the `bad` of a
 ** lookup, is above n; else nothing is done.
 ** state, overwritten, where places do not rise: of these sums two words for each element of a. Sets from a vector need
-** 4 bytes for each element of a, 8 from 2^32 - 1 values on, where order means nothing; the CPU goes in order. Else NULL.
+** 4 bytes for each element of a, 8 from 2^32 - 1 values on, where order means nothing; the CPU goes in order. Else
+** NULL.
 */
 typedef struct gr_put_job {
   gr_put_op op;
