@@ -67,7 +67,7 @@ typedef struct gr_cuda_queue {
   int lent; /* the stream is the host's */
   gr_cuda_ring small, large;
   gr_cuda_sent *sent, *sent_mapped; /* GR_BROUGHT, as the two sides see them; NULL until the first */
-  gr_cuda_scratch work;  /* of every operation but scan */
+  gr_cuda_scratch work;             /* of every operation but scan */
   gr_cuda_scratch chain; /* of scan and compact alone: old values there are told from new ones by their epochs */
   gr_cuda_scratch even;  /* edges and limits of the last evenly spaced bins (src/backend/cuda/histogram.c) */
   gr_edges_job last_even;
