@@ -10,7 +10,7 @@
 --   fuse sum f32 1048576 (a-b)^2 (so minmax; both: sum and extremes; ends: extremes of what is no NaN), with rows as
 --   above; stored f32 1048576 a*b+1; operator f32 1048576
 -- Words behind it: "every 2" strided, "+1" begins within a word, "by 6" so many arrays in turn, "skewed", "zeros",
--- "ones", "nan", "into" of what samples or elements there are.
+-- "ones", "nan", "into" of what samples or elements there are, "rising" of positions.
 local M = {}
 
 local size = { u8 = 1, i8 = 1, u16 = 2, i16 = 2, u32 = 4, i32 = 4, i64 = 8, f16 = 2, bf16 = 2, f32 = 4, f64 = 8 }
@@ -186,8 +186,12 @@ function special.compact(gr, _, x)
   local mask, out = x:compare(">", 0), x:copy()
   return mapped(function() gr.compact(x, mask, { into = out }) end, out)
 end
+local function positions(gr, c)
+  if c.more.rising then return gr.arange(1, c.n, "i32") end
+  return gr.rand(c.n, "f64", { seed = 99 }):mul(c.n):cast("i32"):add(1)
+end
 function special.take(gr, c, x)
-  local index = gr.rand(c.n, "f64", { seed = 99 }):mul(c.n):cast("i32"):add(1)
+  local index = positions(gr, c)
   local out = x:copy()
   return function()
       if not c.more.into then out:release() end
@@ -196,7 +200,7 @@ function special.take(gr, c, x)
     function() return out[1] end, function() return out:digest() end
 end
 function special.put(gr, c, x)
-  local index = gr.rand(c.n, "f64", { seed = 99 }):mul(c.n):cast("i32"):add(1)
+  local index = positions(gr, c)
   local out = gr.zeros(c.n, c.dtype)
   return mapped(function() out:put(index, x) end, out)
 end

@@ -166,8 +166,9 @@ return {
   { file = "kernels/cuda/lookup/tuning.h", rows = {
     { "threads", "256", "128|512", "take f32 67108864|put f32 12000000" },
     { "words", "4", "2|8", "take f32 67108864 into" },
-    { "lookers_each", "8", "4|16", "take f32 67108864 into" },
+    { "lookers_each", "5", "4|8", "take f32 67108864 into" },
     { "each", "8", "4|16", "take f32 67108864", at = "constexpr int each = " },
+    { "stretch", "1024", "512|2048", "put f32 67108864 rising|take f32 67108864 into rising" },
     { "claims_bytes", "32 << 20", "16 << 20|64 << 20", "put f32 67108864|put f32 12000000" },
   } },
   { file = "kernels/cuda/map/tuning.h", rows = {
