@@ -9,10 +9,10 @@ NPY files (names that end in `.npy`) know their dtype and shape; all others are 
 gives them the target's name: whoever opens the name sees the old file or the new one, and so does the next start after
 a power cut. Where that fails (a full disk, a limit, a killed process) the old file is what it was; a process that is
 killed outright leaves nothing either where the file system has files without a name (ext4, XFS, Btrfs, tmpfs), but
-between the two system calls that name the finished file; there, and elsewhere, perhaps `.gpureduce-*.tmp`. Symbolic links are followed. The new file has the old one's
-mode, and its owner where the system allows that; a new name has the mode of any new file. Other hard links to the old
-file keep the old bytes. The folder must be writable. What is no regular file (a terminal, a pipe, a device) is written
-directly: `/dev/stdout` goes on where the program's output is.
+between the two system calls that name the finished file; there, and elsewhere, perhaps `.gpureduce-*.tmp`. Symbolic
+links are followed. The new file has the old one's mode, and its owner where the system allows that; a new name has the
+mode of any new file. Other hard links to the old file keep the old bytes. The folder must be writable. What is no
+regular file (a terminal, a pipe, a device) is written directly: `/dev/stdout` goes on where the program's output is.
 
 **A file is read into memory of the array's own**, unless `map` asks for a mapping: what anybody does to the file later
 does not show. What has no size of its own (a pipe, a device, a file of `/proc`) is read to its end, up to 256 MiB; with
