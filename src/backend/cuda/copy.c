@@ -124,13 +124,14 @@ static cudaError_t open_sent(gr_cuda_queue *q) {
   const size_t bytes = GR_BROUGHT * sizeof *q->sent;
   if (q->sent) return cudaSuccess;
   cudaError_t e = cudaHostAlloc((void **)&q->sent, bytes, cudaHostAllocMapped);
-  if (e == cudaSuccess) e = cudaHostGetDevicePointer((void **)&q->sent_mapped, q->sent, 0);
+  if (e != cudaSuccess) return q->sent = NULL, e;
+  e = cudaHostGetDevicePointer((void **)&q->sent_mapped, q->sent, 0);
+  if (e != cudaSuccess) return (void)cudaFreeHost(q->sent), q->sent = NULL, e;
   q->base.stats.allocations++;
   q->base.pinned += bytes;
-  return e;
+  return cudaSuccess;
 }
 
-/* Puts the launches into the batch. */
 gr_status gr_cuda_bring(gr_cuda_queue *q, const gr_brought *b, int count) {
   gr_status status = gr_cuda_check(q, open_sent(q), "pinned memory");
   gr_cuda_run run;

@@ -130,11 +130,12 @@ int gr_cuda_grow(gr_cuda_scratch *, size_t bytes);
 
 /* ---- await.c ---- */
 
+/* Before a launch whose words come there with a ticket that they may have had. */
+void gr_cuda_clear_mailbox(uint64_t *words, int halves);
 /*
 ** Look for a ticket in so many halves of a slot, for so many nanoseconds (0: once; negative: until it is there); a
 ** kernel that faulted is a failure.
 */
-void gr_cuda_clear_mailbox(uint64_t *words, int halves);
 gr_status gr_cuda_await(gr_cuda_queue *, const uint64_t *halves, int count, uint64_t ticket, int64_t limit,
                         const char *what, int *there);
 
@@ -143,8 +144,8 @@ gr_status gr_cuda_await(gr_cuda_queue *, const uint64_t *halves, int count, uint
 gr_status gr_cuda_upload(gr_queue *, void *device, const void *host, size_t bytes);
 gr_status gr_cuda_download(gr_queue *, void *host, const void *device, size_t bytes);
 /*
-** Small pieces that come without a wait of their own: they are sent, and then, after a wait for what was launched
-** behind them, taken (at least one). Nothing else may use the queue's `now` in between.
+** Small pieces that come without a wait of their own: what sends them is put into the batch, and once that has been
+** launched, and what was launched behind them has been waited for, they are taken.
 */
 int gr_cuda_can_bring(const gr_brought *, int count);
 gr_status gr_cuda_bring(gr_cuda_queue *, const gr_brought *, int count);
@@ -153,8 +154,6 @@ cudaError_t gr_cuda_ring_open(gr_cuda_ring *, size_t size);
 void gr_cuda_ring_close(gr_cuda_ring *);
 
 /* ---- reduce.c ---- */
-
-/* Before the launch whose words come to a slot with the ticket that it has. */
 
 /*
 ** Adds reductions whose results go to a slot to the batch (several: alike, see gr_cuda_reduce_arrays). formula: what
