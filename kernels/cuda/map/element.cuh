@@ -30,8 +30,8 @@ static __device__ __forceinline__ typename gr_computed<D>::type gr_map_in(gr_typ
 
 template <gr_dtype D, typename V>
 static __device__ __forceinline__ gr_type<D> gr_map_out(V x) {
-  if constexpr (D == GR_F16) return gr_f32_to_f16(x);
-  else if constexpr (D == GR_BF16) return gr_f32_to_bf16(x);
+  if constexpr (D == GR_F16) return x == x ? gr_rounded_f32<D>(x) : gr_f16{0x7e00};
+  else if constexpr (D == GR_BF16) return x == x ? gr_rounded_f32<D>(x) : gr_bf16{0x7fc0};
   else if constexpr (D == GR_F32) return gr_canonical32(x);
   else if constexpr (D == GR_F64) return gr_canonical(x);
   else return (gr_type<D>)x;

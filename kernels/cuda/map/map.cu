@@ -16,6 +16,37 @@ static __device__ __forceinline__ void gr_map_word(const uint4 &a, const uint4 &
     e[i] = gr_map_one<D, op>(gr_pick<D>(a, i), gr_pick<D>(b, i), gr_pick<D>(c, i));
 }
 
+/*
+** A function of elements of 2 bytes is one kernel for both their types, that of f16: it computes in f32, and which of
+** the two an element is, is asked once for a word of them.
+*/
+template <gr_dtype D>
+static __device__ __forceinline__ void gr_map_widen(const uint4 &w, float (&x)[8]) {
+#pragma unroll
+  for (int i = 0; i < 8; i++) x[i] = gr_to_f32<D>(gr_pick<D>(w, i));
+}
+static __device__ __forceinline__ void gr_map_widen(bool brain, const uint4 &w, float (&x)[8]) {
+  if (brain) gr_map_widen<GR_BF16>(w, x);
+  else gr_map_widen<GR_F16>(w, x);
+}
+template <int op>
+static __device__ __forceinline__ void gr_map_word(bool brain, const uint4 &a, const uint4 &b, const uint4 &c,
+                                                   gr_f16 *e) {
+  float x[8], y[8], z[8];
+  gr_map_widen(brain, a, x);
+  gr_map_widen(brain, b, y);
+  gr_map_widen(brain, c, z);
+#pragma unroll
+  for (int i = 0; i < 8; i++) x[i] = gr_map_one<GR_F32, op, true>(x[i], y[i], z[i]);
+  if (brain) {
+#pragma unroll
+    for (int i = 0; i < 8; i++) e[i].bits = gr_map_out<GR_BF16>(x[i]).bits;
+  } else {
+#pragma unroll
+    for (int i = 0; i < 8; i++) e[i] = gr_map_out<GR_F16>(x[i]);
+  }
+}
+
 /* Which elements of word w there are: k, and first <= i < last. False: none. */
 static __device__ __forceinline__ bool gr_map_range(const gr_map_args &q, int64_t w, int each, int64_t &k, int &first,
                                                     int &last) {
@@ -44,7 +75,8 @@ static __global__ void __launch_bounds__(GR_MAP_THREADS) gr_map_same(const __gri
   for (int u = 0; u < GR_MAP_WORDS; u++, w += GR_MAP_THREADS) {
     if (!gr_map_range(q, w, each, k, first, last)) return;
     E e[each];
-    if constexpr (only >= 0) gr_map_word<D, only>(a[0], b[0], q.c.word, e);
+    if constexpr (only >= 0 && D == GR_F16) gr_map_word<only>(q.in == GR_BF16, a[0], b[0], q.c.word, e);
+    else if constexpr (only >= 0) gr_map_word<D, only>(a[0], b[0], q.c.word, e);
     else switch (q.op) {
 #define GR_X(name, operands, f, i, real, whole)                              \
   case GR_MAP_##name:                                                        \
@@ -306,7 +338,7 @@ static int relation_bits(gr_relation r) {
 /* The kernel of a function, where it has one for that dtype. */
 template <gr_dtype D, int op, int rule>
 static const void *call_kernel() {
-  if constexpr (rule == GR_MAP_CALL) return (const void *)gr_map_same<D, op>;
+  if constexpr (rule == GR_MAP_CALL) return (const void *)gr_map_same<D == GR_BF16 ? GR_F16 : D, op>;
   else return nullptr;
 }
 template <int op, int f, int i>

@@ -259,14 +259,13 @@ __global__ void __launch_bounds__(gr_by_lane_warps * 32, 1)
   }
   if (q.inputs_stable) gr_await_earlier();
   const bool writes = mine == 0 && v < q.job.count;
-  if (q.nodes == 1) {
-    if (writes) gr_write<R>(q, acc, q.first + v, q.job.n);
-    return;
+  if (q.nodes > 1) {
+    if (writes) gr_put<R>(q.node + at.node * q.job.count + v, q.job.count * q.nodes, acc);
+    const int64_t v0 = (int64_t)at.group * wide;
+    if (!gr_combine_nodes<R>(q, v0, wide, q.counter + at.group * (unsigned)q.counters, at.node)) return;
+    if (writes) acc = gr_root<R>(q, v);
   }
-  if (writes) gr_put<R>(q.node + at.node * q.job.count + v, q.job.count * q.nodes, acc);
-  const int64_t v0 = (int64_t)at.group * wide;
-  if (!gr_combine_nodes<R>(q, v0, wide, q.counter + at.group * (unsigned)q.counters, at.node)) return;
-  if (writes) gr_write<R>(q, gr_root<R>(q, v), q.first + v, q.job.n);
+  if (writes) gr_write<R>(q, acc, q.first + v, q.job.n);
 }
 
 #endif

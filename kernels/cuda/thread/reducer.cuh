@@ -10,7 +10,7 @@
 ** lane is one register. R::variance: R is two reducers, one for each pass over a leaf; R::exact: or one, of exact sums;
 ** R::skips: NaN is left out, and a leaf has as many elements as the first pass counts.
 ** R::by_word: there is an add_word as well, a quicker way to add all elements of a 16-byte word; R::by_part: an
-** add_part, of 4 bytes. R::by_place: an add_place, of one element of a word, to its lane.
+** add_part, of 4 bytes. R::by_place: an add_place, of one element of a word, to its lane. R::in_line: adding is no call.
 */
 #ifndef GR_CUDA_THREAD_REDUCER_CUH
 #define GR_CUDA_THREAD_REDUCER_CUH
@@ -33,6 +33,7 @@ struct gr_context {
     int64_t key_xor;   /* ARGMAX: keys are xored with it, for ARGMIN and for signed integers as unsigned ones */
     int64_t is_abs;    /* SUMSQ: -1 for SUMABS, which multiplies |x| by 1 */
     int64_t skip_sign; /* COUNT of integers: -1 where they are floats, whose sign does not count */
+    uint32_t flip;     /* MINMAX, SQDIFF: words are xored with it, for signed integers as unsigned ones */
   };
 };
 
@@ -95,7 +96,7 @@ struct gr_common {
   static constexpr gr_acc_kind kind = KIND;
   static constexpr int inputs = gr_inputs_table[RED], fields = gr_fields_table[kind];
   static constexpr bool variance = false, exact = false, skips = false, light = false, by_word = false,
-                        by_part = false, by_place = false;
+                        by_part = false, by_place = false, in_line = true;
   /* Elements come from a formula, not from memory; and then: of one vector whose state goes to the host's mailbox. */
   static constexpr bool formula = false, number = false;
   /* Elements that are NaN are left out, and of sums (counts) the others counted besides (thread/present.cuh). */
@@ -116,7 +117,7 @@ struct gr_common {
   template <class Lane>
   static __device__ __forceinline__ void mark(Lane &, int64_t) {}
   /* 8 bytes of elements that change nothing (of one input, without lanes; not of extremes). */
-  static __device__ __forceinline__ uint2 neutral() {
+  static __device__ __forceinline__ uint2 neutral(const gr_context &) {
     constexpr uint32_t one = RED != GR_RED_PROD ? 0 : gr_size<D> == 1 ? 0x01010101u : gr_size<D> == 2 ? 0x00010001u : 1;
     return make_uint2(one, gr_size<D> == 8 ? 0 : one);
   }

@@ -57,6 +57,7 @@ struct gr_in_f64 : gr_common<RED, D, gr_double_kind<RED, D>> {
     return l;
   }
   static __device__ __forceinline__ void add(Lane &l, T ex, T ey, const gr_context &k, int) {
+    if constexpr (RED == GR_RED_SQDIFF && D == GR_U32) ex ^= k.flip, ey ^= k.flip;
     double x = gr_to_f64<D>(ex), y = B::inputs == 2 ? gr_to_f64<D>(ey) : 0.0;
     if constexpr (RED == GR_RED_SUM) l.f[0] += x;
     else if constexpr (RED == GR_RED_PROD) l.f[0] *= x;
@@ -157,6 +158,7 @@ struct gr_exact : gr_common<RED, D, gr_double_kind<RED, D>> {
   static __device__ __forceinline__ void add(Lane &l, T ex, T ey, const gr_context &k, int) {
     if constexpr (RED == GR_RED_SUM) l.s[0] += (S)ex;
     else {
+      if constexpr (RED == GR_RED_SQDIFF && !std::is_signed_v<T>) ex ^= (T)k.flip, ey ^= (T)k.flip;
       int32_t x = (int32_t)ex, y = (int32_t)ey;
       if constexpr (RED == GR_RED_SUMSQ) {
         if (x < 0) x = -x;
@@ -187,7 +189,7 @@ struct gr_exact : gr_common<RED, D, gr_double_kind<RED, D>> {
   static __device__ __forceinline__ void add_part(Lane &l, uint32_t x, uint32_t y, const gr_context &k) {
     using W = std::conditional_t<std::is_signed_v<T>, int32_t, uint32_t>;
     if constexpr (RED == GR_RED_SQDIFF) {
-      uint32_t d = std::is_signed_v<T> ? __vabsdiffs4(x, y) : __vabsdiffu4(x, y);
+      uint32_t d = std::is_signed_v<T> ? __vabsdiffs4(x, y) : __vabsdiffu4(x ^ k.flip, y ^ k.flip);
       l.s[0] = (S)__dp4a(d, d, (uint32_t)l.s[0]);
     } else if constexpr (RED == GR_RED_SUMSQ) {
       uint32_t u = std::is_signed_v<T> ? __vabs4(x) : x;
