@@ -20,6 +20,7 @@ struct gr_put_args {
   uint64_t value;
   void *state;
   int32_t unit, most; /* most: of extremes */
+  gr_dtype dtype;
   int64_t from, part; /* of claims: only places from .. from + part - 1 */
   const int64_t *seen; /* of places that rise if the word there is above n */
 };
@@ -124,32 +125,36 @@ static __global__ void __launch_bounds__(THREADS) add_whole(const __grid_constan
   });
 }
 
-template <gr_dtype D> struct gr_extreme_of;
-#define GR_X(id, s, l, type, kind)                                                                                   \
-  template <> struct gr_extreme_of<GR_##id> {                                                                        \
-    static __device__ __forceinline__ type of(type x, type y, int most) { return gr_extreme_##s(x, y, most); }       \
-  };
-GR_DTYPES(GR_X)
+/* The lesser or greater of two elements as they lie in memory: one kernel for all dtypes of a size, since what they differ
+   in takes no time beside fetching an element. */
+template <typename U>
+struct gr_extreme {
+  using type = U;
+  static constexpr bool asks = true;
+  static __device__ __forceinline__ U of(U there, U x, const gr_put_args &q) {
+    switch (q.dtype) {
+#define GR_X(id, s, l, type, kind)                \
+  case GR_##id:                                   \
+    if constexpr (sizeof(type) == sizeof(U)) {    \
+      type a, b;                                  \
+      memcpy(&a, &there, sizeof a);               \
+      memcpy(&b, &x, sizeof b);                   \
+      a = gr_extreme_##s(a, b, q.most);           \
+      memcpy(&there, &a, sizeof a);               \
+    }                                             \
+    break;
+      GR_DTYPES(GR_X)
 #undef GR_X
+    }
+    return there;
+  }
+};
 
-template <int size> struct gr_word { using type = unsigned; };
-template <> struct gr_word<1> { using type = uint8_t; };
-template <> struct gr_word<2> { using type = uint16_t; };
-template <> struct gr_word<8> { using type = unsigned long long; };
-
-template <gr_dtype D>
+template <typename U>
 static __global__ void __launch_bounds__(THREADS) extreme(const __grid_constant__ gr_put_args q) {
-  using T = gr_type<D>;
-  using U = typename gr_word<sizeof(T)>::type;
   each_place(q.places, [&](int64_t k, int64_t at) {
-    T x = value_of<T>(q, k);
-    change<U>(q.a + at * q.a_stride, [&](U bits) {
-      T there;
-      memcpy(&there, &bits, sizeof there);
-      there = gr_extreme_of<D>::of(there, x, q.most);
-      memcpy(&bits, &there, sizeof there);
-      return bits;
-    });
+    const U x = value_of<U>(q, k);
+    change<U>(q.a + at * q.a_stride, [&](U there) { return gr_extreme<U>::of(there, x, q); });
   });
 }
 
@@ -202,15 +207,6 @@ struct gr_add_float {
   static __device__ __forceinline__ type of(type there, type x, const gr_put_args &q) {
     const double sum = gr_fixed_value(gr_fixed_of(gr_to_f64<D>(x), q.unit), q.unit);
     return sum != 0 ? gr_from_f64<D>(gr_to_f64<D>(there) + sum) : there;
-  }
-};
-
-template <gr_dtype D>
-struct gr_extreme {
-  using type = gr_type<D>;
-  static constexpr bool asks = true;
-  static __device__ __forceinline__ type of(type there, type x, const gr_put_args &q) {
-    return gr_extreme_of<D>::of(there, x, q.most);
   }
 };
 
@@ -285,40 +281,34 @@ static cudaError_t start_set_of(const gr_put_job *job, gr_put_args *q, unsigned 
                              : start_claims<U, unsigned long long>(q, blocks, run);
 }
 
-/* Where places rise: Op of an unsigned integer that is as large as the elements. */
+/* f of 0 as the unsigned integer that is as large as the elements. */
+template <class F>
+static cudaError_t for_size(const gr_put_job *job, const F &f) {
+  switch (gr_size_of(job->dtype)) {
+    case 1: return f((uint8_t)0);
+    case 2: return f((uint16_t)0);
+    case 4: return f(0u);
+    default: return f(0ull);
+  }
+}
+
 template <template <typename> class Op>
 static cudaError_t start_rising_of(const gr_put_job *job, gr_put_args *q, unsigned blocks, const gr_cuda_run *run) {
-  switch (gr_size_of(job->dtype)) {
-    case 1: return start(put_rising<Op<uint8_t>>, blocks, q, run);
-    case 2: return start(put_rising<Op<uint16_t>>, blocks, q, run);
-    case 4: return start(put_rising<Op<unsigned>>, blocks, q, run);
-    default: return start(put_rising<Op<unsigned long long>>, blocks, q, run);
-  }
+  return for_size(job, [&](auto u) { return start(put_rising<Op<decltype(u)>>, blocks, q, run); });
 }
 
 static cudaError_t start_rising(const gr_put_job *job, gr_put_args *q, const gr_cuda_run *run) {
   const unsigned blocks = gr_lookup_grid(job->n, THREADS / 32 * STRETCH);
-  if (job->op == GR_PUT_set) return start_rising_of<gr_set>(job, q, blocks, run);
-  if (job->op == GR_PUT_add && !gr_is_float(job->dtype)) return start_rising_of<gr_add>(job, q, blocks, run);
-  if (job->op == GR_PUT_add)
-    return gr_for_float(job->dtype,
-                        [&](auto d) { return start(put_rising<gr_add_float<decltype(d)::value>>, blocks, q, run); });
-  switch (job->dtype) {
-#define GR_X(id, s, l, type, kind) \
-  case GR_##id: return start(put_rising<gr_extreme<GR_##id>>, blocks, q, run);
-    GR_DTYPES(GR_X)
-#undef GR_X
+  switch (job->op) {
+    case GR_PUT_set: return start_rising_of<gr_set>(job, q, blocks, run);
+    case GR_PUT_add:
+      if (!gr_is_float(job->dtype)) return start_rising_of<gr_add>(job, q, blocks, run);
+      return gr_for_float(job->dtype,
+                          [&](auto d) { return start(put_rising<gr_add_float<decltype(d)::value>>, blocks, q, run); });
+    case GR_PUT_min:
+    case GR_PUT_max: return start_rising_of<gr_extreme>(job, q, blocks, run);
   }
   return cudaErrorInvalidValue;
-}
-
-static cudaError_t start_set(const gr_put_job *job, gr_put_args *q, unsigned blocks, const gr_cuda_run *run) {
-  switch (gr_size_of(job->dtype)) {
-    case 1: return start_set_of<uint8_t>(job, q, blocks, run);
-    case 2: return start_set_of<uint16_t>(job, q, blocks, run);
-    case 4: return start_set_of<unsigned>(job, q, blocks, run);
-    default: return start_set_of<unsigned long long>(job, q, blocks, run);
-  }
 }
 
 static cudaError_t start_add(const gr_put_job *job, gr_put_args *q, unsigned blocks, const gr_cuda_run *run) {
@@ -331,22 +321,7 @@ static cudaError_t start_add(const gr_put_job *job, gr_put_args *q, unsigned blo
       return first == cudaSuccess ? start(add_sums<decltype(d)::value>, all, q, run) : first;
     });
   }
-  switch (gr_size_of(job->dtype)) {
-    case 1: return start(add_whole<uint8_t>, blocks, q, run);
-    case 2: return start(add_whole<uint16_t>, blocks, q, run);
-    case 4: return start(add_whole<unsigned>, blocks, q, run);
-    default: return start(add_whole<unsigned long long>, blocks, q, run);
-  }
-}
-
-static cudaError_t start_extreme(const gr_put_job *job, gr_put_args *q, unsigned blocks, const gr_cuda_run *run) {
-  switch (job->dtype) {
-#define GR_X(id, s, l, type, kind) \
-  case GR_##id: return start(extreme<GR_##id>, blocks, q, run);
-    GR_DTYPES(GR_X)
-#undef GR_X
-  }
-  return cudaErrorInvalidValue;
+  return for_size(job, [&](auto u) { return start(add_whole<decltype(u)>, blocks, q, run); });
 }
 
 int gr_cuda_put(const gr_put_job *job, const gr_cuda_run *run) {
@@ -363,13 +338,14 @@ int gr_cuda_put(const gr_put_job *job, const gr_cuda_run *run) {
   q.state = job->state;
   q.unit = job->unit;
   q.most = job->op == GR_PUT_max;
+  q.dtype = job->dtype;
   q.seen = job->seen;
   if (job->rising) return start_rising(job, &q, run);
   switch (job->op) {
-    case GR_PUT_set: return start_set(job, &q, blocks, run);
+    case GR_PUT_set: return for_size(job, [&](auto u) { return start_set_of<decltype(u)>(job, &q, blocks, run); });
     case GR_PUT_add: return start_add(job, &q, blocks, run);
     case GR_PUT_min:
-    case GR_PUT_max: return start_extreme(job, &q, blocks, run);
+    case GR_PUT_max: return for_size(job, [&](auto u) { return start(extreme<decltype(u)>, blocks, &q, run); });
   }
   return cudaErrorInvalidValue;
 }
