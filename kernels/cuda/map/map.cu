@@ -17,34 +17,26 @@ static __device__ __forceinline__ void gr_map_word(const uint4 &a, const uint4 &
 }
 
 /*
-** A function of elements of 2 bytes is one kernel for both their types, that of f16: it computes in f32, and which of
-** the two an element is, is asked once for a word of them.
+** A function of elements of 2 bytes is one kernel for both their types (thread/element.cuh), that of f16.
 */
-template <gr_dtype D>
-static __device__ __forceinline__ void gr_map_widen(const uint4 &w, float (&x)[8]) {
-#pragma unroll
-  for (int i = 0; i < 8; i++) x[i] = gr_to_f32<D>(gr_pick<D>(w, i));
-}
 static __device__ __forceinline__ void gr_map_widen(bool brain, const uint4 &w, float (&x)[8]) {
-  if (brain) gr_map_widen<GR_BF16>(w, x);
-  else gr_map_widen<GR_F16>(w, x);
+  gr_f16 e[8];
+  memcpy(e, &w, sizeof e);
+  gr_widen_16bit(x, e, brain);
 }
 template <int op>
 static __device__ __forceinline__ void gr_map_word(bool brain, const uint4 &a, const uint4 &b, const uint4 &c,
-                                                   gr_f16 *e) {
+                                                   gr_f16 (&e)[8]) {
   float x[8], y[8], z[8];
   gr_map_widen(brain, a, x);
   gr_map_widen(brain, b, y);
   gr_map_widen(brain, c, z);
 #pragma unroll
   for (int i = 0; i < 8; i++) x[i] = gr_map_one<GR_F32, op, true>(x[i], y[i], z[i]);
-  if (brain) {
+  gr_round_16bit(e, x, brain);
 #pragma unroll
-    for (int i = 0; i < 8; i++) e[i].bits = gr_map_out<GR_BF16>(x[i]).bits;
-  } else {
-#pragma unroll
-    for (int i = 0; i < 8; i++) e[i] = gr_map_out<GR_F16>(x[i]);
-  }
+  for (int i = 0; i < 8; i++)
+    if (x[i] != x[i]) e[i].bits = brain ? 0x7fc0 : 0x7e00;
 }
 
 /* Which elements of word w there are: k, and first <= i < last. False: none. */

@@ -17,7 +17,7 @@ static __global__ void __launch_bounds__(Tuning::softmax_leaves_warps * 32)
   bool there = row < q.count;
   int64_t first = (at - row * q.leaves) * S::leaf + warp % S::warps * 32 + lane;
   thread_part<S> mine;
-  mine.load(q.x + row * q.x_step + first * q.x_stride, q.x_stride, there ? q.n - first : -32, lane);
+  mine.load(q.x + row * q.x_step + first * q.x_stride, q.x_stride, there ? q.n - first : -32, lane, q.brain);
   double sum = fold_leaf<S>(mine.sum((computed<S::dtype>)(there ? q.largest[row] : 0.0)), part, warp, lane);
   if (lane == 0 && warp % S::warps == 0 && there) q.leaf_sums[at] = sum;
 }
@@ -61,9 +61,9 @@ static __global__ void __launch_bounds__(Tuning::scale_threads)
     char *out = q.out + row * q.out_step + k * q.out_stride;
     const int n = (int)(end - k);
     const elements_left left = {n, n + lane, n + lane - 31};
-    load_present<D>(v, left, behind, [&](int i) { return x + i * threads * q.x_stride; });
+    load_present<D>(v, left, behind, [&](int i) { return x + i * threads * q.x_stride; }, q.brain);
     exponentials(v, most, y, left, behind);
-    store_present<D>(y, factor, left, behind, [&](int i) { return out + i * threads * q.out_stride; });
+    store_present<D>(y, factor, left, behind, [&](int i) { return out + i * threads * q.out_stride; }, q.brain);
   }
 }
 
@@ -77,6 +77,7 @@ template <gr_dtype D> static cudaError_t start(const gr_softmax_job *job, const 
   memset(&q, 0, sizeof q);
   q.x = (const char *)job->x.data;
   q.out = (char *)job->out.data;
+  q.brain = job->dtype == GR_BF16;
   q.n = job->n;
   q.count = job->count;
   q.x_step = job->x.step;
@@ -95,7 +96,7 @@ template <gr_dtype D> static cudaError_t start(const gr_softmax_job *job, const 
   size_t largest = aligned((size_t)q.count * 8), leaf_sums = aligned((size_t)(q.count * q.leaves) * 8),
          upper_sums = (size_t)(q.count * q.pitch) * 8;
   char *memory;
-  gr_reduce_job maxima = gr_f64_of_each(GR_OP_max, D, job->x, job->n, job->count);
+  gr_reduce_job maxima = gr_f64_of_each(GR_OP_max, job->dtype, job->x, job->n, job->count);
   e = (cudaError_t)gr_reduce_to_scratch(maxima, *run, largest + leaf_sums + upper_sums, &memory);
   if (e != cudaSuccess) return e;
   q.largest = (double *)memory;
@@ -116,5 +117,6 @@ template <gr_dtype D> static cudaError_t start(const gr_softmax_job *job, const 
 
 int gr_cuda_softmax(const gr_softmax_job *job, const gr_cuda_run *run) {
   if (job->n <= 0 || job->count <= 0) return cudaSuccess;
-  return gr_for_float(job->dtype, [&](auto d) { return start<decltype(d)::value>(job, run); });
+  const gr_dtype served = job->dtype == GR_BF16 ? GR_F16 : job->dtype;
+  return gr_for_dtype<GR_F16, GR_F32, GR_F64>(served, [&](auto d) { return start<decltype(d)::value>(job, run); });
 }

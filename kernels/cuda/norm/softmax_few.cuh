@@ -28,7 +28,7 @@ static __global__ void __launch_bounds__(Tuning::softmax_few_threads)
   double s[own];
   auto behind = [&](int j) { return j * width; };
   gr_start_reading(false);
-  load_present<D>(v, left, behind, [&](int j) { return x + j * width * x_stride; });
+  load_present<D>(v, left, behind, [&](int j) { return x + j * width * x_stride; }, q.brain);
 #pragma unroll
   for (int j = 0; j < own; j++) most = larger(most, v[j]);
 #pragma unroll
@@ -37,7 +37,7 @@ static __global__ void __launch_bounds__(Tuning::softmax_few_threads)
 #pragma unroll
   for (int j = 0; j < own; j++) s[j] = (double)y[j];
   computed<D> factor = factor_of<D>(fold_lanes<own>(s, width));
-  store_present<D>(y, factor, left, behind, [&](int j) { return out + j * width * out_stride; });
+  store_present<D>(y, factor, left, behind, [&](int j) { return out + j * width * out_stride; }, q.brain);
 }
 
 /*
@@ -58,14 +58,13 @@ static __global__ void __launch_bounds__(Tuning::softmax_few_threads)
   if (row >= q.count) return;
   const Word word = *(const Word *)(q.x + row * q.x_step);
   memcpy(&x, &word, sizeof x);
+  widen(v, x.e, q.brain);
 #pragma unroll
-  for (int j = 0; j < own; j++) most = larger(most, v[j] = widened<D>(x.e[j]));
+  for (int j = 0; j < own; j++) most = larger(most, v[j]);
   exponentials(v, most, y, elements_left{own, own, own}, [](int j) { return j; });
 #pragma unroll
   for (int j = 0; j < own; j++) s[j] = (double)y[j];
-  const computed<D> factor = factor_of<D>(fold_lanes<own>(s, 1));
-#pragma unroll
-  for (int j = 0; j < own; j++) x.e[j] = factor == factor ? rounded<D>(y[j] * factor) : gr_from_f64<D>(gr_nan());
+  round_results(x.e, y, factor_of<D>(fold_lanes<own>(s, 1)), q.brain);
   Word done;
   memcpy(&done, &x, sizeof x);
   *(Word *)(q.out + row * q.out_step) = done;

@@ -42,11 +42,11 @@ template <typename S> struct thread_part {
   ** x: where the first of them lies; n: how many elements of the row there are from there on, 0 or less where blocks
   ** reach past its end. The next lane's are one element further on.
   */
-  __device__ __forceinline__ void load(const char *x, int64_t stride, int64_t n, int lane) {
+  __device__ __forceinline__ void load(const char *x, int64_t stride, int64_t n, int lane, bool brain) {
     left.own = (int)max(min(n, (int64_t)S::leaf), (int64_t)-S::leaf);
     left.most = left.own + lane;
     left.least = left.own + lane - 31;
-    load_present<S::dtype>(v, left, behind, [&](int i) { return x + S::bytes(i, stride); });
+    load_present<S::dtype>(v, left, behind, [&](int i) { return x + S::bytes(i, stride); }, brain);
   }
 
   __device__ __forceinline__ T largest() const {
@@ -71,8 +71,8 @@ template <typename S> struct thread_part {
     return s[0];
   }
 
-  __device__ __forceinline__ void store(char *out, int64_t stride, T factor) const {
-    store_present<S::dtype>(y, factor, left, behind, [&](int i) { return out + S::bytes(i, stride); });
+  __device__ __forceinline__ void store(char *out, int64_t stride, T factor, bool brain) const {
+    store_present<S::dtype>(y, factor, left, behind, [&](int i) { return out + S::bytes(i, stride); }, brain);
   }
 };
 
@@ -144,7 +144,7 @@ static __global__ void __launch_bounds__(warps * 32, blocks_fitting(warps, block
   bool there = owns != OF_WARP || row < q.count;
   thread_part<S> mine;
   gr_start_reading(false);
-  mine.load(q.x + row * q.x_step + first * q.x_stride, q.x_stride, there ? q.n - first : -32, lane);
+  mine.load(q.x + row * q.x_step + first * q.x_stride, q.x_stride, there ? q.n - first : -32, lane, q.brain);
   T most = mine.largest();
 #pragma unroll
   for (int h = 16; h > 0; h /= 2) most = larger(most, __shfl_xor_sync(~0u, most, h));
@@ -161,7 +161,7 @@ static __global__ void __launch_bounds__(warps * 32, blocks_fitting(warps, block
     sum = fold_warps<true>(sum_of, leaves);
   }
   if constexpr (owns == OF_BLOCKS) sum = fold_blocks<true>(q, sum, pieces[1]);
-  mine.store(q.out + row * q.out_step + first * q.out_stride, q.out_stride, factor_of<S::dtype>(sum));
+  mine.store(q.out + row * q.out_step + first * q.out_stride, q.out_stride, factor_of<S::dtype>(sum), q.brain);
 }
 
 /* ---- launching ---- */

@@ -98,6 +98,32 @@ __device__ __forceinline__ gr_type<D> gr_rounded_f32(float x) {
   }
 }
 
+/*
+** Kernels whose time goes to f32 serve both types of 2 bytes, as f16's; brain: elements are bf16. That is asked once for
+** `count` of them, so that each costs no more than its conversion.
+*/
+template <int count>
+__device__ __forceinline__ void gr_widen_16bit(float (&v)[count], const gr_f16 (&x)[count], bool brain) {
+  if (brain) {
+#pragma unroll
+    for (int i = 0; i < count; i++) v[i] = gr_to_f32<GR_BF16>(gr_bf16{x[i].bits});
+  } else {
+#pragma unroll
+    for (int i = 0; i < count; i++) v[i] = gr_to_f32<GR_F16>(x[i]);
+  }
+}
+/* Rounded once; of a NaN some NaN. */
+template <int count>
+__device__ __forceinline__ void gr_round_16bit(gr_f16 (&x)[count], const float (&v)[count], bool brain) {
+  if (brain) {
+#pragma unroll
+    for (int i = 0; i < count; i++) x[i].bits = gr_rounded_f32<GR_BF16>(v[i]).bits;
+  } else {
+#pragma unroll
+    for (int i = 0; i < count; i++) x[i] = gr_rounded_f32<GR_F16>(v[i]);
+  }
+}
+
 /* -infinity of a float. */
 template <gr_dtype D>
 __device__ __forceinline__ gr_type<D> gr_minus_infinity() {
