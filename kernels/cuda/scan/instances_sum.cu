@@ -1,7 +1,7 @@
 #include "kernels/cuda/scan/start.cuh"
 
 cudaError_t gr_scan_floats(gr_dtype t, int multiplies, const gr_scan *q, const gr_scan_place &at) {
-  return gr_for_float(t, [&](auto d) {
+  return gr_for_dtype<GR_F16, GR_F32, GR_F64>(t == GR_BF16 ? GR_F16 : t, [&](auto d) {
     constexpr gr_dtype D = decltype(d)::value;
     return multiplies ? gr_scan_start<gr_scan_float<D, true>>(*q, at)
                       : gr_scan_start<gr_scan_float<D, false>>(*q, at);

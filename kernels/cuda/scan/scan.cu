@@ -12,7 +12,8 @@ static int64_t tiles_of(const gr_scan_job *job) {
   return (job->n + tile - 1) / tile;
 }
 
-/* What turns a search for the largest into one for the smallest, and signed integers into unsigned ones or keys. */
+/* What turns a search for the largest into one for the smallest, signed integers into unsigned ones or keys, and sums
+   of f16 into those of bf16. */
 static_assert(GR_DTYPE_COUNT == 11, "u8, u16, i64 and f64 are the default below");
 
 static int64_t flip_of(const gr_scan_job *job) {
@@ -23,7 +24,8 @@ static int64_t flip_of(const gr_scan_job *job) {
     case GR_I16: return keys ? order ^ 0x80008000 : 0x8000;
     case GR_I32: return keys ? order : -1;
     case GR_U32: return keys ? order ^ 0x80000000 : 0;
-    case GR_F16: case GR_BF16: return order & 0x80008000;
+    case GR_F16: return order & 0x80008000;
+    case GR_BF16: return keys ? order & 0x80008000 : 1;
     case GR_F32: return order & 0x80000000;
     default: return order;
   }

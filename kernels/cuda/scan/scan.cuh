@@ -42,7 +42,8 @@ typedef struct gr_scan {
   int32_t woven; /* few columns without gaps, whose pieces go through a ring (scan/woven.cuh): a and out are then all
                     elements in order of memory, and strides from one to the next */
   int32_t inputs_stable; /* no launch that may still run writes what this one reads */
-  int64_t flip; /* of keys: complements them for max, where the smallest is looked for too; of signed integers */
+  int64_t flip; /* of keys: complements them for max, where the smallest is looked for too; of signed integers; sums and
+                   products of bf16: they are */
   unsigned *next; /* the next tile to take, and how many blocks have ended */
   gr_halves *tile, *group, *super; /* published totals; of several vectors, one after the other, those of tiles alone */
   gr_halves *before; /* published, of woven columns: all that lies before each group */
@@ -65,6 +66,7 @@ template <typename V> struct gr_scan_plain {
   static __device__ __forceinline__ V broadcast(V base, V) { return base; }
 };
 
+/* Elements of bf16 are scanned by f16's kernels: `flip` says that they are. */
 template <gr_dtype D, bool multiplies> struct gr_scan_float : gr_scan_plain<double> {
   static constexpr bool ordered = true;
   using Value = double;
@@ -72,9 +74,16 @@ template <gr_dtype D, bool multiplies> struct gr_scan_float : gr_scan_plain<doub
   using Out = std::conditional_t<D == GR_F64, double, float>;
   static __device__ __forceinline__ Value identity() { return multiplies ? 1.0 : -0.0; }
   static __device__ __forceinline__ Value join(Value x, Value y) { return multiplies ? x * y : x + y; }
-  static __device__ __forceinline__ void values(const In (&x)[8], Value (&v)[8], int64_t) {
+  static __device__ __forceinline__ void values(const In (&x)[8], Value (&v)[8], int64_t flip) {
+    if constexpr (D == GR_F16) {
+      float f[8];
+      gr_widen_16bit(f, x, flip != 0);
 #pragma unroll
-    for (int k = 0; k < 8; k++) v[k] = gr_to_f64<D>(x[k]);
+      for (int k = 0; k < 8; k++) v[k] = (double)f[k];
+    } else {
+#pragma unroll
+      for (int k = 0; k < 8; k++) v[k] = gr_to_f64<D>(x[k]);
+    }
   }
   static __device__ __forceinline__ void results(const Value (&v)[8], Out (&x)[8], int64_t) {
     bool nan = false; /* as gr_f64_to_f32: NaN when v is; a test for two */
