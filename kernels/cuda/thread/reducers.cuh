@@ -408,16 +408,24 @@ struct gr_counted_sum : gr_common<GR_RED_PRESENT, D, GR_ACC_TREE> {
   static constexpr int fields = 2;
   static constexpr bool lanes = true, leaves = true;
   static __device__ __forceinline__ Lane start() { return Lane{-0.0, 0}; }
-  static __device__ __forceinline__ void add(Lane &l, T x, T, const gr_context &, int) {
-    if (gr_is_nan<D>(x)) return;
-    l.sum += gr_to_f64<D>(x);
-    l.count++;
+  /* -0 changes no sum. Of f32 and bf16 a NaN becomes it before it is converted, while it is one word; in assembly, since
+     the compiler knows that, too, and would select the sum instead. */
+  static __device__ __forceinline__ void take(Lane &l, T x, bool number) {
+    if constexpr (D == GR_F32 || D == GR_BF16) {
+      float f = gr_to_f32<D>(x);
+      asm("{.reg .pred p;\n\tsetp.ne.u32 p, %2, 0;\n\tselp.f32 %0, %0, 0f80000000, p;\n\t@p add.u32 %1, %1, 1;}"
+          : "+f"(f), "+r"(l.count)
+          : "r"((uint32_t)number));
+      l.sum += (double)f;
+    } else if (number) {
+      l.sum += gr_to_f64<D>(x);
+      l.count++;
+    }
   }
+  static __device__ __forceinline__ void add(Lane &l, T x, T, const gr_context &, int) { take(l, x, !gr_is_nan<D>(x)); }
   static constexpr bool by_place = gr_size<D> == 2;
   static __device__ __forceinline__ void add_place(Lane &l, const uint4 &w, int c, const gr_context &) {
-    if (!gr_is_number<D>(w, c)) return;
-    l.sum += gr_to_f64<D>(gr_pick<D>(w, c));
-    l.count++;
+    take(l, gr_pick<D>(w, c), gr_is_number<D>(w, c));
   }
   static __device__ __forceinline__ gr_acc state(const Lane &l, const gr_context &) {
     gr_acc a = B::identity();
