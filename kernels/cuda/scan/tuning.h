@@ -44,6 +44,8 @@ struct gr_scan_tuning {
   static constexpr int woven_length = 4096, woven_elements = 1 << 20;
   /* Rows of a piece, of all columns together, at most, if a row of each is not more: a multiple of 8. */
   static constexpr int woven_rows = 16;
+  /* Words of a lane that are waited for together: with 5 kernels spill. */
+  static constexpr int woven_together = 4;
 
   /* ---- the ring: ring.cuh ---- */
 

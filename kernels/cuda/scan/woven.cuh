@@ -4,9 +4,10 @@
 ** columns. One warp brings a piece, each element to its column's place in shared memory, so that from there on a row of
 ** a column is what a row of a vector is; others put results back between each other as they go out.
 **
-** So levels are those of a scan, with pieces below tiles. Whoever has the last piece of a tile publishes what the tile
-** adds up to, whoever has the last tile of a group what that does, and what lies before the next group; each of this is
-** done by a warp of its own, so that no level waits for the next.
+** So levels are those of a scan, with pieces below tiles: pieces of a tile, tiles of a group, groups of a superblock.
+** Number k of a level is published joined with as many before it as k has ones at its end: 3 with 2, 1 and 0, 5 with 4,
+** 6 alone. So what lies before k is a word for each bit that k has, joined in the order of a scan, and a lane has a
+** column: all columns are looked up at once. A total that must be known before another is that of an earlier piece.
 */
 #ifndef GR_CUDA_SCAN_WOVEN_CUH
 #define GR_CUDA_SCAN_WOVEN_CUH
@@ -22,8 +23,8 @@ static inline int gr_woven_rows(int64_t columns) {
 }
 
 /*
-** Warps: one brings pieces, one publishes what they add up to, one tiles, one groups, two look back; the others add
-** rows up and write. Narrow elements are fetched by those who add, so that there are more of them.
+** Warps: one brings pieces, one adds up their rows' totals, one publishes pieces and tiles, one groups, two look back;
+** the others add rows up and write. Narrow elements are fetched by those who add, so that there are more of them.
 */
 template <class S> struct gr_woven {
   using Shape = gr_scan_shape<S>;
@@ -39,10 +40,10 @@ template <class S> struct gr_woven {
 };
 
 template <class S> struct gr_woven_slot {
-  /* of rows, column by column: totals; then sums up to each within its piece; then what lies before it in its tile */
-  typename S::Value row[32];
-  typename S::Value base[32]; /* what lies before the tile, of each column */
-  unsigned piece;             /* which it is: none is left when there are not so many */
+  typename S::Value row[32];   /* of rows, column by column: totals; then sums up to each within its piece */
+  typename S::Value above[32]; /* what lies before each of them in its tile */
+  typename S::Value base[32];  /* what lies before the tile, of each column */
+  unsigned piece;              /* which it is: none is left when there are not so many */
   gr_mbarrier loaded, added, published, based, free;
 };
 
@@ -67,19 +68,9 @@ template <class S> struct gr_woven_ring : gr_ring<gr_woven_slot<S>, 0> {
   /* Of a piece. */
   __device__ __forceinline__ int tile(unsigned piece) const { return (int)(piece >> level); }
   __device__ __forceinline__ int in_tile(unsigned piece) const { return (int)(piece & ((1u << level) - 1)); }
-  /* Where totals are published: those that are looked at together lie together. */
-  __device__ __forceinline__ gr_halves *of_piece(const gr_scan &q, int tile, int column, int in_tile) const {
-    return q.tile + ((((int64_t)tile * columns + column) << level) + in_tile);
-  }
-  __device__ __forceinline__ gr_halves *of_tile(const gr_scan &q, int group, int column, int in_group) const {
-    return q.group + (((int64_t)group * columns + column) * 32 + in_group);
-  }
-  __device__ __forceinline__ gr_halves *of_group(const gr_scan &q, int super, int column, int in_super) const {
-    return q.super + (((int64_t)super * columns + column) * 32 + in_super);
-  }
-  /* Of all that lies before a group. */
-  __device__ __forceinline__ gr_halves *before(const gr_scan &q, int group, int column) const {
-    return q.before + ((int64_t)group * columns + column);
+  /* Where number k of a level is published. */
+  __device__ __forceinline__ gr_halves *of(gr_halves *level, int64_t k, int column) const {
+    return level + k * columns + column;
   }
 };
 
@@ -232,7 +223,42 @@ static __device__ __forceinline__ void gr_woven_add(const gr_scan &q, gr_woven_r
   }
 }
 
-/* One warp: sums of rows within a piece, and those of all of it, for all to see. A lane has a row of a column. */
+/* How many ones k has at its end, as a mask. */
+static __device__ __forceinline__ unsigned gr_woven_ended(unsigned k) { return k & ~(k + 1); }
+
+/*
+** v joined with what is published of number k's predecessors on a level, for those bits of k that are wanted: a bit
+** stands for as many as it counts, and they end where the bits below it begin. Besides, a word that is needed.
+*/
+template <class S>
+static __device__ __forceinline__ typename S::Value gr_woven_carry(const gr_scan &q, const gr_woven_ring<S> &ring,
+                                                                   gr_halves *level, int k, unsigned wanted, int column,
+                                                                   typename S::Value v, const gr_halves *besides,
+                                                                   bool needed, typename S::Value &beside) {
+  constexpr int together = Tuning::woven_together;
+  beside = S::identity();
+#pragma unroll 1
+  do {
+    typename S::Value found[together + 1];
+    const gr_halves *at[together + 1];
+    bool missing[together + 1];
+#pragma unroll
+    for (int b = 0; b < together; b++, wanted &= wanted - 1) {
+      at[b] = ring.of(level, (k & -(int)(wanted & -wanted)) - 1, column);
+      missing[b] = column < ring.columns && wanted != 0;
+    }
+    at[together] = besides;
+    missing[together] = column < ring.columns && needed;
+    gr_await(at, missing, q.tag, S::identity(), found);
+#pragma unroll
+    for (int b = 0; b < together; b++) v = S::join(found[b], v);
+    if (needed) beside = found[together];
+    needed = false;
+  } while (wanted != 0);
+  return v;
+}
+
+/* One warp: sums of rows within a piece, and those of a piece that is published alone. A lane has a row of a column. */
 template <class S>
 static __device__ __forceinline__ void gr_woven_publish(const gr_scan &q, gr_woven_ring<S> ring, int lane) {
   const int column = ring.column_of(lane);
@@ -248,142 +274,91 @@ static __device__ __forceinline__ void gr_woven_publish(const gr_scan &q, gr_wov
     }
     typename S::Value r[1] = {mine ? slot.row[lane] : S::identity()};
     gr_scan_lanes_by<S>(r, 1, ring.rows, lane);
-    if (last) gr_publish(ring.of_piece(q, ring.tile(piece), column, ring.in_tile(piece)), r[0], q.tag);
-    __syncwarp();
+    if (last && (piece & 1) == 0) gr_publish(ring.of(q.tile, piece, column), r[0], q.tag);
     if (mine) slot.row[lane] = r[0];
     slot.published.arrive();
     if (lane == 0) slot.free.arrive();
   }
 }
 
-/* Two warps that go by what is published alone: the next piece for which `is` says that there is something to do. */
-template <class S, class Is, class Do>
-static __device__ __forceinline__ void gr_woven_whenever(const gr_scan &q, gr_woven_ring<S> ring, int lane,
-                                                         const Is &is, const Do &work) {
+/* One warp publishes the other pieces, and tiles whose last piece is this block's. A lane has a column. */
+template <class S>
+static __device__ __forceinline__ void gr_woven_tile(const gr_scan &q, gr_woven_ring<S> ring, int lane) {
+  for (;; ring.step()) {
+    gr_woven_slot<S> &slot = ring.slot();
+    slot.loaded.wait(ring.at.this_lap());
+    const unsigned piece = gr_scan_share(slot.piece, lane);
+    if (piece >= q.tiles) return;
+    const int tile = ring.tile(piece);
+    const unsigned in_tile = (unsigned)ring.in_tile(piece);
+    const bool mine = lane < ring.columns, last = in_tile == (1u << ring.level) - 1;
+    typename S::Value v = S::identity();
+    if ((in_tile & 1) || last) {
+      slot.published.wait(ring.at.this_lap());
+      if (mine) v = slot.row[(lane + 1) * ring.rows - 1];
+    }
+    slot.free.arrive();
+    typename S::Value none;
+    if (in_tile & 1) {
+      v = gr_woven_carry<S>(q, ring, q.tile, (int)piece, gr_woven_ended(in_tile), lane, v, NULL, false, none);
+      if (mine && !last) gr_publish(ring.of(q.tile, piece, lane), v, q.tag);
+    }
+    if (last) {
+      v = gr_woven_carry<S>(q, ring, q.group, tile, gr_woven_ended(tile & 31), lane, v, NULL, false, none);
+      if (mine) gr_publish(ring.of(q.group, tile, lane), v, q.tag);
+    }
+  }
+}
+
+/*
+** One warp publishes groups whose last tile is this block's, and what lies before the next group. It goes by what is
+** published alone.
+*/
+template <class S>
+static __device__ __forceinline__ void gr_woven_group(const gr_scan &q, gr_woven_ring<S> ring, int lane) {
   for (;; ring.step()) {
     ring.slot().loaded.wait(ring.at.this_lap());
     const unsigned piece = gr_scan_share(ring.slot().piece, lane);
     if (piece >= q.tiles) return;
     if (lane == 0) ring.slot().free.arrive();
-    if (is(piece)) work(ring.tile(piece));
+    const int tile = ring.tile(piece), group = tile >> 5;
+    if (((piece + 1) & ((32u << ring.level) - 1)) != 0) continue;
+    const unsigned in_super = group & 31, ended = gr_woven_ended(in_super);
+    const gr_halves *total = ring.of(q.group, tile, lane), *before = ring.of(q.before, group - (int)in_super, lane);
+    typename S::Value v, w;
+    gr_woven_carry<S>(q, ring, q.super, group, 0, lane, S::identity(), total, true, v);
+    v = gr_woven_carry<S>(q, ring, q.super, group, ended, lane, v, NULL, false, w);
+    if (lane < ring.columns) gr_publish(ring.of(q.super, group, lane), v, q.tag);
+    v = gr_woven_carry<S>(q, ring, q.super, group, in_super & ~ended, lane, v, before, group > 31, w);
+    if (lane < ring.columns) gr_publish(ring.of(q.before, group + 1, lane), S::join(w, v), q.tag);
   }
 }
 
-/* One warp publishes tiles whose last piece is this block's. A lane has a piece of a column. */
-template <class S>
-static __device__ __forceinline__ void gr_woven_tile(const gr_scan &q, const gr_woven_ring<S> &ring, int lane) {
-  const int pieces = 1 << ring.level, in_tile = lane & (pieces - 1);
-  gr_woven_whenever<S>(
-      q, ring, lane, [&](unsigned piece) { return ring.in_tile(piece) == pieces - 1; },
-      [&](int tile) {
-        for (int j = 0; j < ring.columns; j += 32 >> ring.level) {
-          const int column = j + (lane >> ring.level);
-          const gr_halves *at[1] = {ring.of_piece(q, tile, column, in_tile)};
-          bool wanted[1] = {column < ring.columns};
-          typename S::Value v[1];
-          gr_await(at, wanted, q.tag, S::identity(), v);
-          gr_scan_lanes_by<S>(v, 1, pieces, lane);
-          if (column < ring.columns && in_tile == pieces - 1)
-            gr_publish(ring.of_tile(q, tile >> 5, column, tile & 31), v[0], q.tag);
-        }
-      });
-}
-
-/* One warp publishes groups whose last tile is this block's, and what lies before the next group. */
-template <class S>
-static __device__ __forceinline__ void gr_woven_group(const gr_scan &q, const gr_woven_ring<S> &ring, int lane) {
-  using Value = typename S::Value;
-#if __CUDA_ARCH__ >= 900
-  constexpr int together = 3; /* columns; older chips' compilers have no registers for so many */
-#else
-  constexpr int together = 2;
-#endif
-  gr_woven_whenever<S>(
-      q, ring, lane,
-      [&](unsigned piece) { return ring.in_tile(piece) == (1 << ring.level) - 1 && (ring.tile(piece) & 31) == 31; },
-      [&](int tile) {
-        const int group = tile >> 5, super = group >> 5, in_super = group & 31;
-#pragma unroll 1
-        for (int j = 0; j < ring.columns; j += together) {
-          const gr_halves *at[together], *above[together + 1];
-          bool wanted[together], needed[together + 1];
-          Value v[together], w[together + 1], x[together];
-#pragma unroll
-          for (int k = 0; k < together; k++) {
-            at[k] = ring.of_tile(q, group, j + k, lane);
-            wanted[k] = j + k < ring.columns;
-            above[k] = ring.of_group(q, super, j + k, lane);
-            needed[k] = wanted[k] && lane < in_super;
-          }
-          gr_await(at, wanted, q.tag, S::identity(), v);
-          gr_scan_lanes<S, 32>(v, lane);
-#pragma unroll
-          for (int k = 0; k < together; k++) {
-            x[k] = __shfl_sync(~0u, v[k], 31);
-            if (lane == 31 && j + k < ring.columns) gr_publish(ring.of_group(q, super, j + k, in_super), x[k], q.tag);
-          }
-          /* a lane has a column where it is one word of each */
-          above[together] = ring.before(q, super * 32, j + lane);
-          needed[together] = super > 0 && lane < together && j + lane < ring.columns;
-          gr_await(above, needed, q.tag, S::identity(), w);
-#pragma unroll
-          for (int k = 0; k < together; k++) v[k] = lane == in_super ? x[k] : w[k];
-          gr_scan_lanes<S, 32>(v, lane);
-#pragma unroll
-          for (int k = 0; k < together; k++) {
-            const Value all = __shfl_sync(~0u, v[k], in_super);
-            if (lane == k) x[0] = all;
-          }
-          if (lane < together && j + lane < ring.columns)
-            gr_publish(ring.before(q, group + 1, j + lane), S::join(w[together], x[0]), q.tag);
-        }
-      });
-}
-
-/*
-** Warps that look back, two columns at a time: each lane at a tile of the group, and at the piece in which a row of the
-** tile lies, 16 lanes for each column.
-*/
+/* Warps that look back, a piece each in turn: a lane has a row of a column. */
 template <class S>
 static __device__ __forceinline__ void gr_woven_look(const gr_scan &q, gr_woven_ring<S> ring, int warp, int lane) {
   using Value = typename S::Value;
-  const int row = lane & (GR_SCAN_ROWS - 1), r = row & (ring.rows - 1), piece_of = row >> (4 - ring.level);
-  for (;; ring.step()) {
+  const int column = lane < ring.all() ? ring.column_of(lane) : ring.columns;
+  const bool first = (lane & (ring.rows - 1)) == 0;
+  for (int turn = 0;; turn = turn + 1 < gr_woven<S>::lookers ? turn + 1 : 0, ring.step()) {
     gr_woven_slot<S> &slot = ring.slot();
-    slot.published.wait(ring.at.this_lap());
-    slot.loaded.wait(ring.at.this_lap());
+    slot.loaded.wait(ring.at.this_lap()); /* first: a lap of its own passes between two turns at a slot */
     const unsigned piece = gr_scan_share(slot.piece, lane);
-    if (piece >= q.tiles) {
-      slot.based.arrive();
-      return;
-    }
-    const int tile = ring.tile(piece), in_tile = ring.in_tile(piece), group = tile >> 5, in_group = tile & 31;
-#pragma unroll 1
-    for (int j = warp * 2; j < ring.columns; j += gr_woven<S>::lookers * 2) {
-      const int column = j + (lane >> 4); /* of a row */
-      const bool two = j + 1 < ring.columns, there = column < ring.columns;
-      const gr_halves *at[4] = {ring.of_tile(q, group, j, lane), ring.of_tile(q, group, j + 1, lane),
-                                ring.of_piece(q, tile, column, piece_of), ring.before(q, group, j + lane)};
-      bool wanted[4] = {lane < in_group, two && lane < in_group, there && piece_of < in_tile,
-                        group > 0 && lane < 1 + two};
-      Value found[4];
-      gr_await(at, wanted, q.tag, S::identity(), found);
-      Value v[2] = {found[0], found[1]}, p[1] = {found[2]};
-      if (there && piece_of == in_tile) p[0] = slot.row[column * ring.rows + r];
-      gr_scan_lanes<S, 32>(v, lane);
-      gr_scan_lanes_by<S>(p, ring.rows, GR_SCAN_ROWS, lane);
-      Value tiles = S::identity();
-#pragma unroll
-      for (int k = 0; k < 2; k++) {
-        const Value before = __shfl_sync(~0u, gr_scan_before<S>(v[k], lane), in_group);
-        if (lane == k) tiles = before;
+    if (piece >= q.tiles) return;
+    if (turn == warp) {
+      slot.published.wait(ring.at.this_lap());
+      const int tile = ring.tile(piece), group = tile >> 5;
+      Value before, none;
+      Value base = gr_woven_carry<S>(q, ring, q.group, tile, tile & 31, column, S::identity(),
+                                     ring.of(q.before, group, column), group > 0, before);
+      Value above = first || column == ring.columns ? S::identity() : slot.row[lane - 1];
+      above = gr_woven_carry<S>(q, ring, q.tile, (int)piece, ring.in_tile(piece), column, above, NULL, false, none);
+      if (column < ring.columns) {
+        slot.above[lane] = above;
+        if (first) slot.base[column] = S::join(before, base);
       }
-      if (lane < 1 + two) slot.base[j + lane] = S::join(found[3], tiles);
-      const Value above = __shfl_up_sync(~0u, p[0], 1, GR_SCAN_ROWS);
-      __syncwarp(); /* all have what they put others upon */
-      if (there && piece_of == in_tile) slot.row[column * ring.rows + r] = row == 0 ? S::identity() : above;
+      slot.based.arrive();
     }
-    slot.based.arrive();
     if (lane == 0) slot.free.arrive();
   }
 }
@@ -414,7 +389,7 @@ static __device__ __forceinline__ void gr_woven_put(const gr_scan &q, gr_woven_r
         slot.based.wait(ring.at.this_lap());
         slot.published.wait(ring.at.this_lap());
       }
-      const Value above = S::join(slot.row[k], gr_scan_before<S>(w[0], lane));
+      const Value above = S::join(slot.above[k], gr_scan_before<S>(w[0], lane));
       const bool starts = piece == 0 && (k & (ring.rows - 1)) == 0 && lane == 0;
       __syncwarp(); /* all have what results are put upon */
       gr_scan_give<S>(q, row, v, S::join(slot.base[ring.column_of(k)], above), starts, lane);
@@ -439,12 +414,12 @@ static __device__ __forceinline__ void gr_woven_pieces(const gr_scan &q, char *m
     slot.loaded.init(64);
     slot.added.init(Woven::adders * 32);
     slot.published.init(32);
-    slot.based.init(Woven::lookers * 32);
-    slot.free.init((Woven::writers + Woven::adders) * 32 + 3 + Woven::lookers);
+    slot.based.init(32);
+    slot.free.init((Woven::writers + Woven::adders + 1) * 32 + 2 + Woven::lookers);
   });
   __syncthreads();
   gr_await_earlier();
-  gr_let_next_start(); /* it has room when blocks of this end */
+  gr_let_next_start();                                                         /* it has room when blocks of this end */
   constexpr int adders = 4 + Woven::lookers, writers = adders + Woven::adders; /* those that all wait for come first */
   if (warp == 0) gr_woven_load<S>(q, ring, lane);
   else if (warp == 1) gr_woven_publish<S>(q, ring, lane);
