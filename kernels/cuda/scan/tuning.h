@@ -44,8 +44,11 @@ struct gr_scan_tuning {
   static constexpr int woven_length = 4096, woven_elements = 1 << 20;
   /* Rows of a piece, of all columns together, at most, if a row of each is not more: a multiple of 8. */
   static constexpr int woven_rows = 16;
-  /* Words of a lane that are waited for together: with 5 kernels spill. */
-  static constexpr int woven_together = 4;
+  /* Totals of a column that are waited for together: with 4, kernels spill on 8.0 and 12.0, on 9.0 with 5. */
+  static constexpr int woven_together = 3;
+  /* Of 12 warps those that look back, a piece each in turn; those that add up; and those that do so where they fetch
+     narrow elements besides. The others write. */
+  static constexpr int woven_lookers = 2, woven_adders = 2, woven_fetchers = 4;
 
   /* ---- the ring: ring.cuh ---- */
 

@@ -23,13 +23,14 @@ static inline int gr_woven_rows(int64_t columns) {
 }
 
 /*
-** Warps: one brings pieces, one adds up their rows' totals, one publishes pieces and tiles, one groups, two look back;
+** Warps: one brings pieces, one adds up their rows' totals, one publishes pieces and tiles, one groups, some look back;
 ** the others add rows up and write. Narrow elements are fetched by those who add, so that there are more of them.
 */
 template <class S> struct gr_woven {
   using Shape = gr_scan_shape<S>;
   static constexpr bool narrow = sizeof(typename S::In) < 4;
-  static constexpr int lookers = 2, adders = narrow ? 4 : 2, writers = 10 - adders, threads = (4 + lookers + 10) * 32;
+  static constexpr int lookers = Tuning::woven_lookers, adders = narrow ? Tuning::woven_fetchers : Tuning::woven_adders,
+                       writers = 12 - lookers - adders, threads = 16 * 32;
   static constexpr int row = Shape::row;
   /* bytes of a row of a column, elements first and results later */
   static constexpr int plane = Shape::results ? Shape::results : Shape::In::bytes;
@@ -50,19 +51,19 @@ template <class S> struct gr_woven_slot {
 template <class S> struct gr_woven_ring : gr_ring<gr_woven_slot<S>, 0> {
   using Ring = gr_ring<gr_woven_slot<S>, 0>;
   int rows, columns, pitch;
-  int level, share; /* log2 of the pieces of a tile; 2^16 of one column, rounded up */
+  int level, share; /* log2 of the pieces of a tile; 2^20 of one column, rounded up */
   __device__ __forceinline__ gr_woven_ring(char *memory, const gr_scan &q)
       : Ring(memory, (gr_woven_slot<S> *)(memory + q.slots * (int)q.count * gr_woven<S>::pitch(q.lanes, (int)q.count)),
              q.slots),
         rows(q.lanes), columns((int)q.count), pitch(gr_woven<S>::pitch(rows, columns)),
-        level((rows < 16) + (rows < 8) + (rows < 4) + (rows < 2)), share((65535 + columns) / columns) {}
+        level((rows < 16) + (rows < 8) + (rows < 4) + (rows < 2)), share(((1 << 20) - 1 + columns) / columns) {}
   __device__ __forceinline__ int all() const { return rows * columns; }
   __device__ __forceinline__ char *place(int column, int r) const {
     return this->data + (this->at.slot * columns + column) * pitch + r * gr_woven<S>::plane;
   }
   __device__ __forceinline__ int column_of(int k) const { return k >> (4 - level); }
-  /* k / columns, of less than 32 x 32 elements: what it comes out too large by is less than 1 / 32. */
-  __device__ __forceinline__ int position_of(int k) const { return k * share >> 16; }
+  /* k / columns, of up to 1024 elements of each column: what it comes out too large by is less than 1 / columns. */
+  __device__ __forceinline__ int position_of(int k) const { return k * share >> 20; }
   /* Row k of all, column by column. */
   __device__ __forceinline__ char *row_of(int k) const { return place(column_of(k), k & (rows - 1)); }
   /* Of a piece. */
@@ -74,11 +75,11 @@ template <class S> struct gr_woven_ring : gr_ring<gr_woven_slot<S>, 0> {
   }
 };
 
-/* Where elements of a row are in its place: number `first`, which is less than 32, and every 32nd from there on. */
+/* Where elements of a row are in its place: number `first`, and every 32nd from there on. */
 template <typename T, int each> struct gr_woven_lane {
   using R = gr_scan_row<T, each>;
   int at;
-  __device__ __forceinline__ explicit gr_woven_lane(int first) {
+  __device__ __forceinline__ explicit gr_woven_lane(int first = 0) {
     const int byte = first * R::size;
     at = R::swizzled(byte >> 4) * 16 + (byte & 15);
   }
@@ -88,11 +89,33 @@ template <typename T, int each> struct gr_woven_lane {
   }
 };
 
-/* An element as it is moved: intrinsics know no floats of 2 bytes. */
+/* An element as it is moved, as intrinsics know no floats of 2 bytes; and the word in which it lies in memory. */
 template <typename T>
-using gr_woven_word = std::conditional_t<
+using gr_woven_element = std::conditional_t<
     sizeof(T) == 8, unsigned long long,
     std::conditional_t<sizeof(T) == 4, unsigned, std::conditional_t<sizeof(T) == 2, unsigned short, unsigned char>>>;
+template <typename T> struct gr_woven_word {
+  static constexpr int size = (int)sizeof(T), each = size < 4 ? 4 / size : 1;
+  using Element = gr_woven_element<T>;
+  using Word = std::conditional_t<size == 8, unsigned long long, unsigned>;
+  /* A word's elements in opposite order, if they lie so: backwards. */
+  static __device__ __forceinline__ Word turned(Word x, int64_t step) {
+    if constexpr (each == 1) return x;
+    else return __byte_perm(x, 0, step > 0 ? 0x3210 : size == 1 ? 0x0123 : 0x1032);
+  }
+  static __device__ __forceinline__ void scatter(Word x, char *const (&to)[each]) {
+#pragma unroll
+    for (int i = 0; i < each; i++) *(Element *)to[i] = (Element)(x >> 8 * size * i);
+  }
+  static __device__ __forceinline__ Word gather(char *const (&from)[each]) {
+    Word x[each];
+#pragma unroll
+    for (int i = 0; i < each; i++) x[i] = *(const Element *)from[i];
+    if constexpr (each == 1) return x[0];
+    else if constexpr (each == 2) return __byte_perm(x[0], x[1], 0x5410);
+    else return __byte_perm(__byte_perm(x[0], x[1], 0x0040), __byte_perm(x[2], x[3], 0x0040), 0x5410);
+  }
+};
 
 /* All lanes of some warps wait for each other, at a barrier with that number. */
 template <int threads> static __device__ __forceinline__ void gr_woven_meet(int number) {
@@ -100,48 +123,71 @@ template <int threads> static __device__ __forceinline__ void gr_woven_meet(int 
 }
 
 /*
-** The elements of a piece that are there, in the order of memory, this warp's share of rows x columns runs: take(k,
-** place, address) for `flight` of them, then give(k, place, address) for the same.
+** The elements of a piece that are there, in the order of memory, this warp's share of rows x columns runs, by words of
+** memory: take(k, places, address) for all of a run, then give(k, places, address) for the same. Narrow elements are
+** several to a word, each with a place of its own. At the ends of a row of all columns some lie in words that others
+** have too: alone(place, address) for each of them.
 */
-template <class S, typename T, int flight, class Take, class Give>
+template <class S, typename T, class Take, class Give, class Alone>
 static __device__ __forceinline__ void gr_woven_each(const gr_scan &q, const gr_woven_ring<S> &ring, unsigned piece,
                                                      const char *p, int64_t step, int warp, int warps, int lane,
-                                                     const Take &take, const Give &give) {
-  constexpr int each = S::each;
+                                                     const Take &take, const Give &give, const Alone &alone) {
+  constexpr int size = (int)sizeof(T), own = gr_woven_word<T>::each, hops = S::each / own;
+  constexpr int turns = gr_scan_row<T, S::each>::words > 1 ? 2 : 1;
   const int length = gr_woven<S>::row * ring.columns; /* a row of all columns */
-  const int64_t first = (int64_t)piece * ring.rows * length, left = q.n * ring.columns - first;
-  const int64_t hop = 32 * ring.columns * step;
-  const bool whole = left >= ring.rows * length;
-  int part = -1, k = 0; /* of 32 positions of all columns 32 elements; which of them is this lane's */
-  char *column = NULL;
-  gr_woven_lane<T, each> in(0);
+  const int hop = 32 * own * ring.columns;            /* elements */
+  const int64_t first = (int64_t)piece * ring.rows * length;
+  const int left = (int)min(q.n * ring.columns - first, (int64_t)ring.rows * length);
+  const bool whole = left == ring.rows * length;
+  /* elements before the first word: its lowest address is a multiple of its size */
+  const int skipped = own == 1 ? 0 : (int)((step > 0 ? -(uintptr_t)p : (uintptr_t)p + size) & 3) / size;
+  int part = -1, k = 0; /* of 32 words of each column 32; which element is the first of this lane's */
+  int at[turns][own];   /* their places in a row, and 32 words on; from there on as before */
   p += first * step;
 #pragma unroll 1
   for (int u = warp; u < ring.all(); u += warps) {
     const int r = u & (ring.rows - 1);
     if (ring.column_of(u) != part) {
       part = ring.column_of(u);
-      k = part * 32 + lane;
-      const int position = ring.position_of(k);
-      column = ring.place(k - position * ring.columns, 0);
-      in = gr_woven_lane<T, each>(position);
-    }
-    char *to = column + r * gr_woven<S>::plane;
-    const int from = r * length + k;
-    const char *at = p + from * (int)step;
-    if (whole) {
-#pragma unroll 1
-      for (int m = 0; m < each; m += flight) {
+      k = (part * 32 + lane) * own + skipped;
 #pragma unroll
-        for (int f = 0; f < flight; f++) take(f, to + in(m + f), at + (m + f) * hop);
+      for (int i = 0; i < own; i++) {
+        const int position = ring.position_of(k + i);
+        const gr_woven_lane<T, S::each> in(position);
 #pragma unroll
-        for (int f = 0; f < flight; f++) give(f, to + in(m + f), at + (m + f) * hop);
+        for (int h = 0; h < turns; h++) at[h][i] = (k + i - position * ring.columns) * ring.pitch + in(h * own);
       }
+    }
+    const int here = max(0, min(length, left - r * length));
+    char *const row = ring.place(0, r);
+    const char *const start = p + r * length * (int)step;
+    const char *const word = start + k * (int)step - (step < 0 ? (own - 1) * size : 0);
+    const auto with = [&](int m, const auto &act) {
+      char *to[own];
+#pragma unroll
+      for (int i = 0; i < own; i++) to[i] = row + at[m % turns][i] + m / turns * turns * 32 * own * size;
+      act(m, to, word + m * hop * (int)step);
+    };
+    const auto there = [&](int m) { return (own == 1 && whole) || k + m * hop + own <= here; };
+    if (own > 1 || whole) {
+#pragma unroll
+      for (int m = 0; m < hops; m++)
+        if (there(m)) with(m, take);
+#pragma unroll
+      for (int m = 0; m < hops; m++)
+        if (there(m)) with(m, give);
     } else {
-#pragma unroll 1
-      for (int m = 0; m < each && from + m * 32 * ring.columns < left; m++) {
-        take(0, to + in(m), at + m * hop);
-        give(0, to + in(m), at + m * hop);
+#pragma unroll
+      for (int m = 0; m < hops; m++)
+        if (there(m)) with(m, take), with(m, give);
+    }
+    if (own > 1 && part == 0) {
+      const int words = max(0, here - skipped) & -own;
+      const int e = lane < skipped ? lane : words + lane;
+      if (e < here) {
+        const int position = ring.position_of(e);
+        alone(gr_scan_row<T, S::each>::element(row + (e - position * ring.columns) * ring.pitch, position),
+              start + e * (int)step);
       }
     }
   }
@@ -171,10 +217,10 @@ static __device__ __forceinline__ void gr_woven_load(const gr_scan &q, gr_woven_
         const char *p = q.a + first * q.a_stride - (q.a_stride < 0 ? bytes - (int)sizeof(In) : 0);
         gr_scan_announce_bytes(p, bytes - 1, lane);
       } else {
-        gr_woven_each<S, In, S::each>(
+        gr_woven_each<S, In>(
             q, ring, piece, q.a, q.a_stride, 0, 1, lane,
-            [](int, char *to, const char *from) { gr_copy_async<sizeof(In)>(to, from); },
-            [](int, char *, const char *) {});
+            [](int, char *const(&to)[1], const char *from) { gr_copy_async<sizeof(In)>(to[0], from); },
+            [](int, char *const(&)[1], const char *) {}, [](char *, const char *) {});
       }
     }
     slot.loaded.arrive_fetched();
@@ -195,13 +241,14 @@ static __device__ __forceinline__ void gr_woven_add(const gr_scan &q, gr_woven_r
     const unsigned piece = gr_scan_share(slot.piece, lane);
     if (piece < q.tiles) {
       if constexpr (Woven::narrow) {
-        constexpr int flight = S::each < 16 ? S::each : 16;
-        using Word = gr_woven_word<In>;
-        Word x[flight];
-        gr_woven_each<S, In, flight>(
+        using W = gr_woven_word<In>;
+        using Element = typename W::Element;
+        typename W::Word x[S::each / W::each];
+        gr_woven_each<S, In>(
             q, ring, piece, q.a, q.a_stride, warp, Woven::adders, lane,
-            [&](int f, char *, const char *from) { x[f] = *(const Word *)from; },
-            [&](int f, char *to, const char *) { *(Word *)to = x[f]; });
+            [&](int m, char *const(&)[W::each], const char *from) { x[m] = *(const typename W::Word *)from; },
+            [&](int m, char *const(&to)[W::each], const char *) { W::scatter(W::turned(x[m], q.a_stride), to); },
+            [](char *to, const char *from) { *(Element *)to = *(const Element *)from; });
         gr_woven_meet<Woven::adders * 32>(2);
       }
 #pragma unroll 1
@@ -368,7 +415,8 @@ template <class S>
 static __device__ __forceinline__ void gr_woven_put(const gr_scan &q, gr_woven_ring<S> ring, int warp, int lane) {
   using Value = typename S::Value;
   using Out = typename S::Out;
-  using Word = gr_woven_word<Out>;
+  using W = gr_woven_word<Out>;
+  using Element = typename W::Element;
   using Woven = gr_woven<S>;
   for (;; ring.step()) {
     gr_woven_slot<S> &slot = ring.slot();
@@ -395,12 +443,14 @@ static __device__ __forceinline__ void gr_woven_put(const gr_scan &q, gr_woven_r
       gr_scan_give<S>(q, row, v, S::join(slot.base[ring.column_of(k)], above), starts, lane);
     }
     gr_woven_meet<Woven::writers * 32>(1);
-    constexpr int flight = S::each < 16 ? S::each : 16;
-    Word y[flight];
-    gr_woven_each<S, Out, flight>(
+    typename W::Word y[S::each / W::each];
+    gr_woven_each<S, Out>(
         q, ring, piece, q.out, q.out_stride, warp, Woven::writers, lane,
-        [&](int f, char *from, const char *) { y[f] = *(const Word *)from; },
-        [&](int f, char *, const char *to) { __stcs((Word *)const_cast<char *>(to), y[f]); });
+        [&](int m, char *const(&from)[W::each], const char *) { y[m] = W::turned(W::gather(from), q.out_stride); },
+        [&](int m, char *const(&)[W::each], const char *to) {
+          __stcs((typename W::Word *)const_cast<char *>(to), y[m]);
+        },
+        [](char *from, const char *to) { *(Element *)const_cast<char *>(to) = *(const Element *)from; });
     slot.free.arrive();
   }
 }
