@@ -107,7 +107,7 @@ __device__ __forceinline__ gr_acc gr_few_state(const W &w, int n, int c, gr_cont
     gr_acc acc;
     acc.f[0] = gr_few_total<typename R::Sum>(w, n, c, k).f[0];
     acc.f[2] = (double)gr_few_counted<R>(w, n, c);
-    k.a = acc.f[0] / acc.f[2];
+    k.a = R::mean(acc);
     acc.f[1] = gr_deviations<R::dtype>(gr_few_total<typename R::Squares>(w, n, c, k).f[0], k.a);
     return acc;
   }

@@ -113,24 +113,6 @@ __device__ __forceinline__ gr_acc gr_begin_variance(const gr_lane_set<S> &lanes,
   }
 }
 
-/*
-** sum / count, rounded as a division rounds it, of elements of up to 4 bytes: their sums in f64 are 0 or far from its
-** ends, or infinite, and then both this NaN and a division's infinity make squares NaN. A division would branch, and
-** begin when the sum is there; the reciprocal does not wait for it. Two steps make one of a whole number exact to the
-** last bit, and with that so is the quotient that its remainder corrects (Markstein 1990).
-*/
-template <class R>
-__device__ __forceinline__ double gr_mean_of_counted(double sum, double count) {
-  if constexpr (gr_size<R::dtype> == 8) return sum / count;
-  float near;
-  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(near) : "f"((float)count));
-  double r = (double)near;
-#pragma unroll
-  for (int i = 0; i < 2; i++) r = __fma_rn(r, __fma_rn(-count, r, 1.0), r);
-  const double mean = sum * r;
-  return __fma_rn(__fma_rn(-mean, count, sum), r, mean);
-}
-
 /* The variance of the leaf from `first` on: exact, or one that cannot be read row by row. */
 template <class R>
 __device__ __forceinline__ gr_acc gr_read_variance(const gr_walker &a, const char *at, bool whole, int64_t n,
@@ -146,7 +128,7 @@ __device__ __forceinline__ gr_acc gr_read_variance(const gr_walker &a, const cha
     using S = gr_part_of<R, typename R::Sum>;
     using M = gr_part_of<R, typename R::Squares>;
     gr_acc acc = gr_begin_variance<R>(gr_read_loose<S, gr_rows_of_one>(a, a, n, first, c), count, c, lane);
-    c.a = acc.f[0] / acc.f[2];
+    c.a = R::mean(acc);
     gr_lane_set<M> squares = gr_read_loose<M, gr_rows_of_one>(a, a, n, first, c);
     acc.f[1] = gr_deviations<R::dtype>(gr_fold_lanes<M>(squares.l, c, 32, lane).f[0], c.a);
     return acc;
@@ -183,7 +165,7 @@ __device__ __forceinline__ gr_acc gr_variance_of_words(uint4 (&w)[rows], const c
   gr_add_rows<S, rows>(sum.l, w, w, c, v.skip / size);
   gr_add_after<S>(sum.l, v, c, 0);
   gr_acc acc = gr_begin_variance<R>(sum, leaf, c, lane);
-  if constexpr (R::skips) c.a = gr_mean_of_counted<R>(acc.f[0], acc.f[2]);
+  if constexpr (R::skips) c.a = R::mean(acc);
   else c.a = acc.f[0] * (1.0 / leaf); /* a power of two: what a division gives */
   w[0] = first;
   gr_renew<4 * rows>(&w[0].x, never);

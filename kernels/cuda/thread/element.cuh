@@ -99,8 +99,8 @@ __device__ __forceinline__ gr_type<D> gr_rounded_f32(float x) {
 }
 
 /*
-** Kernels whose time goes to f32 serve both types of 2 bytes, as f16's; brain: elements are bf16. That is asked once for
-** `count` of them, so that each costs no more than its conversion.
+** Kernels whose time goes to f32 serve both types of 2 bytes, as f16's; brain: elements are bf16. That is asked once
+** for `count` of them, so that each costs no more than its conversion.
 */
 template <int count>
 __device__ __forceinline__ void gr_widen_16bit(float (&v)[count], const gr_f16 (&x)[count], bool brain) {

@@ -10,7 +10,8 @@
 ** lane is one register. R::variance: R is two reducers, one for each pass over a leaf; R::exact: or one, of exact sums;
 ** R::skips: NaN is left out, and a leaf has as many elements as the first pass counts.
 ** R::by_word: there is an add_word as well, a quicker way to add all elements of a 16-byte word; R::by_part: an
-** add_part, of 4 bytes. R::by_place: an add_place, of one element of a word, to its lane. R::in_line: adding is no call.
+** add_part, of 4 bytes. R::by_place: an add_place, of one element of a word, to its lane. R::in_line: adding is no
+** call.
 */
 #ifndef GR_CUDA_THREAD_REDUCER_CUH
 #define GR_CUDA_THREAD_REDUCER_CUH

@@ -3,6 +3,7 @@
 #define GR_CUDA_THREAD_REDUCERS_CUH
 
 #include "kernels/cuda/thread/extremes.cuh"
+#include "kernels/cuda/thread/quotient.cuh"
 #include "kernels/cuda/thread/reducer.cuh"
 
 /*
@@ -408,8 +409,8 @@ struct gr_counted_sum : gr_common<GR_RED_PRESENT, D, GR_ACC_TREE> {
   static constexpr int fields = 2;
   static constexpr bool lanes = true, leaves = true;
   static __device__ __forceinline__ Lane start() { return Lane{-0.0, 0}; }
-  /* -0 changes no sum. Of f32 and bf16 a NaN becomes it before it is converted, while it is one word; in assembly, since
-     the compiler knows that, too, and would select the sum instead. */
+  /* -0 changes no sum. Of f32 and bf16 a NaN becomes it before it is converted, while it is one word; in assembly,
+     since the compiler knows that, too, and would select the sum instead. */
   static __device__ __forceinline__ void take(Lane &l, T x, bool number) {
     if constexpr (D == GR_F32 || D == GR_BF16) {
       float f = gr_to_f32<D>(x);
@@ -469,6 +470,21 @@ struct gr_two_pass : gr_common<RED, D> {
   static __device__ __forceinline__ gr_acc begun(gr_acc sum, int64_t all) {
     sum.f[2] = (double)(skips ? sum.i[1] : all);
     return sum;
+  }
+  /* Whether sums and squares are far from the ends of f64, so that quotients need no division. */
+  static constexpr bool moderate = gr_size<D> <= 4;
+  /* Of an infinite sum NaN or infinity: squares of distances to either are NaN together. */
+  static __device__ __forceinline__ double mean(const gr_acc &a) {
+    return moderate ? gr_quotient(a.f[0], a.f[2], gr_reciprocal(a.f[2])) : a.f[0] / a.f[2];
+  }
+  /* What gr_finish divides by where gr_quotient does as well, else 0; and then what it gives. */
+  static __device__ __forceinline__ double divisor(const gr_acc &a, int64_t n, double ddof) {
+    const double d = skips ? a.f[2] - ddof : gr_divisor((double)n - ddof, ddof);
+    return moderate && d >= 1 && d <= 1099511627776.0 && d == rint(d) ? d : 0;
+  }
+  static __device__ __forceinline__ gr_value quick(gr_op op, const gr_acc &a, double divisor) {
+    const double variance = gr_quotient(a.f[1], divisor, gr_reciprocal(divisor));
+    return gr_value_f(op == GR_OP_std || op == GR_OP_std_present ? sqrt(variance) : variance);
   }
 };
 

@@ -1,0 +1,31 @@
+/*
+** Quotients by whole numbers, rounded as a division rounds them. A division tests for what cannot be here, and begins
+** when the dividend is there; a reciprocal does not wait for it.
+*/
+#ifndef GR_CUDA_THREAD_QUOTIENT_CUH
+#define GR_CUDA_THREAD_QUOTIENT_CUH
+
+#include <cuda_runtime.h>
+
+/* 1 / d to the last bits: each step doubles those that are right, 22 at first. */
+__device__ __forceinline__ double gr_reciprocal(double d) {
+  float near;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(near) : "f"((float)d));
+  double r = (double)near;
+#pragma unroll
+  for (int i = 0; i < 2; i++) r = __fma_rn(r, __fma_rn(-d, r, 1.0), r);
+  return r;
+}
+
+/*
+** x / d, r being 1 / d. d: a whole number up to 2^40; x: 0 of either sign, for which this is +0, or far from the ends
+** of f64; of what is infinite, or NaN, this is NaN. The remainder of a product is exact, and what it is multiplied by
+** is off by parts in 2^52; no quotient by such d lies so near to the middle of two numbers that this rounds it
+** otherwise (Markstein 1990).
+*/
+__device__ __forceinline__ double gr_quotient(double x, double d, double r) {
+  const double q = x * r;
+  return __fma_rn(__fma_rn(-q, d, x), r, q);
+}
+
+#endif
