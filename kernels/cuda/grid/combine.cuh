@@ -173,12 +173,9 @@ static __device__ __forceinline__ void gr_store(void *out, gr_dtype t, int64_t i
   }
 }
 
-/* gr_finish with the operation known when compiled, so that a kernel holds only its reducer's operations. many: threads
-   have so many results that the division of a variance would take long. */
-template <class R, bool many = false>
+/* gr_finish with the operation known when compiled, so that a kernel holds only its reducer's operations. */
+template <class R>
 static __device__ __forceinline__ gr_value gr_finish_known(const gr_reduce_job &j, gr_op op, gr_acc a, int64_t n) {
-  if constexpr (R::variance && many)
-    if (const double d = R::divisor(a, n, j.ddof); d > 0) return R::quick(op, a, d);
   constexpr bool place = R::kind == GR_ACC_POSITION;
 #define GR_X(name, r, f, i, e, by)                                                \
   if constexpr (GR_RED_##r == R::red || (place && GR_RED_##r == GR_RED_ARGMIN) || \
@@ -205,9 +202,9 @@ static __device__ __forceinline__ void gr_write_value(const gr_reduce_args &q, c
 }
 /* The same of n elements' state. Inline, and once in a kernel: a call would read the arguments through memory instead
    of the constant bank. */
-template <class R, bool many = false>
+template <class R>
 static __device__ __forceinline__ void gr_write(const gr_reduce_args &q, gr_acc acc, int64_t v, int64_t n) {
-  gr_write_value<R>(q, gr_finish_known<R, many>(q.job, (gr_op)(q.arrays ? q.array[v].op : q.op), acc, n), v);
+  gr_write_value<R>(q, gr_finish_known<R>(q.job, (gr_op)(q.arrays ? q.array[v].op : q.op), acc, n), v);
 }
 
 /* State `at` of those that the host folds (grid/mailbox.h). */

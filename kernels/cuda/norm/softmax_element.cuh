@@ -35,28 +35,13 @@ typedef struct softmax_args {
 ** it is f32, so that the f64 unit, which limits, has the sums alone.
 */
 template <gr_dtype D> using computed = std::conditional_t<D == GR_F64, double, float>;
-template <typename V, typename T, int count>
-static __device__ __forceinline__ void widen(V (&v)[count], const T (&x)[count], bool brain) {
-  if constexpr (std::is_same_v<T, gr_f16>) gr_widen_16bit(v, x, brain);
-  else
-#pragma unroll
-    for (int i = 0; i < count; i++) v[i] = x[i];
+template <gr_dtype D> static __device__ __forceinline__ computed<D> widened(gr_type<D> x) {
+  if constexpr (D == GR_F64) return x;
+  else return gr_to_f32<D>(x);
 }
-/* y times factor, which is NaN if any element of the row is; then all results are the one NaN of the dtype. */
-template <typename V, typename T, int count>
-static __device__ __forceinline__ void round_results(T (&x)[count], const V (&y)[count], V factor, bool brain) {
-  V v[count];
-#pragma unroll
-  for (int i = 0; i < count; i++) v[i] = y[i] * factor;
-  if constexpr (std::is_same_v<T, gr_f16>) {
-    gr_round_16bit(x, v, brain);
-    if (factor != factor)
-#pragma unroll
-      for (int i = 0; i < count; i++) x[i].bits = brain ? 0x7fc0 : 0x7e00;
-  } else {
-#pragma unroll
-    for (int i = 0; i < count; i++) x[i] = factor == factor ? v[i] : (V)gr_nan();
-  }
+template <gr_dtype D> static __device__ __forceinline__ gr_type<D> rounded(computed<D> y) {
+  if constexpr (D == GR_F64) return y;
+  else return gr_rounded_f32<D>(y);
 }
 
 /*
@@ -98,16 +83,29 @@ static __device__ __forceinline__ void load_present(computed<D> (&v)[count], ele
     if constexpr (D == GR_F16) x[i].bits = brain ? gr_minus_infinity<GR_BF16>().bits : x[i].bits;
   }
   each_present<count>(left, behind, [&](int i) { x[i] = *(const gr_type<D> *)at(i); });
-  widen(v, x, brain);
+  if constexpr (D == GR_F16) {
+    gr_widen_16bit(v, x, brain);
+  } else {
+#pragma unroll
+    for (int i = 0; i < count; i++) v[i] = widened<D>(x[i]);
+  }
 }
 
-/* Stores y times factor. */
+/* Stores y times factor, which is NaN if any element of the row is; then all results are the one NaN of their dtype. */
 template <gr_dtype D, int count, typename Behind, typename At>
 static __device__ __forceinline__ void store_present(const computed<D> (&y)[count], computed<D> factor,
                                                      elements_left left, Behind behind, At at, bool brain) {
-  gr_type<D> x[count];
-  round_results(x, y, factor, brain);
-  each_present<count>(left, behind, [&](int i) { *(gr_type<D> *)at(i) = x[i]; });
+  if (factor != factor) {
+    gr_type<D> nan = gr_from_f64<D>(gr_nan());
+    if constexpr (D == GR_F16) nan.bits = brain ? gr_from_f64<GR_BF16>(gr_nan()).bits : nan.bits;
+#pragma unroll
+    for (int i = 0; i < count; i++)
+      if (behind(i) < left.own) *(gr_type<D> *)at(i) = nan;
+  } else if (D == GR_F16 && brain) {
+    each_present<count>(left, behind, [&](int i) { *(gr_bf16 *)at(i) = rounded<GR_BF16>(y[i] * factor); });
+  } else {
+    each_present<count>(left, behind, [&](int i) { *(gr_type<D> *)at(i) = rounded<D>(y[i] * factor); });
+  }
 }
 
 /* e^x for x up to 0, or NaN. Of f64 it has one branch, where the threads of a warp seldom part. */

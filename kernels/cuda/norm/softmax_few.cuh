@@ -42,7 +42,8 @@ static __global__ void __launch_bounds__(Tuning::softmax_few_threads)
 
 /*
 ** Rows that are one word of 8 or 16 bytes: a thread's, which loads and stores it whole. Element by element, each store
-** of a warp would touch every sector of its rows.
+** of a warp would touch every sector of its rows. Of so little work, asking which of two types elements are would be a
+** sixth: bf16 has kernels of its own.
 */
 template <gr_dtype D, int own>
 static __global__ void __launch_bounds__(Tuning::softmax_few_threads)
@@ -58,16 +59,23 @@ static __global__ void __launch_bounds__(Tuning::softmax_few_threads)
   if (row >= q.count) return;
   const Word word = *(const Word *)(q.x + row * q.x_step);
   memcpy(&x, &word, sizeof x);
-  widen(v, x.e, q.brain);
 #pragma unroll
-  for (int j = 0; j < own; j++) most = larger(most, v[j]);
+  for (int j = 0; j < own; j++) most = larger(most, v[j] = widened<D>(x.e[j]));
   exponentials(v, most, y, elements_left{own, own, own}, [](int j) { return j; });
 #pragma unroll
   for (int j = 0; j < own; j++) s[j] = (double)y[j];
-  round_results(x.e, y, factor_of<D>(fold_lanes<own>(s, 1)), q.brain);
+  const computed<D> factor = factor_of<D>(fold_lanes<own>(s, 1));
+#pragma unroll
+  for (int j = 0; j < own; j++) x.e[j] = factor == factor ? rounded<D>(y[j] * factor) : gr_from_f64<D>(gr_nan());
   Word done;
   memcpy(&done, &x, sizeof x);
   *(Word *)(q.out + row * q.out_step) = done;
+}
+
+template <gr_dtype D> static const void *word_kernel(int64_t bytes) {
+  return bytes == 16  ? (const void *)softmax_word<D, 16 / gr_size<D>>
+         : bytes == 8 ? (const void *)softmax_word<D, 8 / gr_size<D>>
+                      : NULL;
 }
 
 /* Takes the least width that does; rows of one or two elements are one thread's with room for two. */
@@ -79,9 +87,7 @@ static cudaError_t start_few(softmax_args *q, const gr_cuda_run *run) {
                                       (const void *)softmax_few<D, own, 16>, (const void *)softmax_few<D, own, 32>};
   const int64_t bytes = q->n * gr_size<D>;
   const uint64_t places = (uintptr_t)q->x | (uintptr_t)q->out | (uint64_t)q->x_step | (uint64_t)q->out_step;
-  const void *word = bytes == 16  ? (const void *)softmax_word<D, 16 / gr_size<D>>
-                     : bytes == 8 ? (const void *)softmax_word<D, 8 / gr_size<D>>
-                                  : NULL;
+  const void *word = D == GR_F16 && q->brain ? word_kernel<GR_BF16>(bytes) : word_kernel<D>(bytes);
   if (word && is_dense<D>(*q) && places % (uint64_t)bytes == 0)
     return start_blocks(q, word, (q->count - 1) / threads + 1, threads / 32, run);
   int which = 0;

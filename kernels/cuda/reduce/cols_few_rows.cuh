@@ -107,7 +107,7 @@ __device__ __forceinline__ gr_acc gr_few_state(const W &w, int n, int c, gr_cont
     gr_acc acc;
     acc.f[0] = gr_few_total<typename R::Sum>(w, n, c, k).f[0];
     acc.f[2] = (double)gr_few_counted<R>(w, n, c);
-    k.a = R::mean(acc);
+    k.a = acc.f[0] / acc.f[2];
     acc.f[1] = gr_deviations<R::dtype>(gr_few_total<typename R::Squares>(w, n, c, k).f[0], k.a);
     return acc;
   }
@@ -115,7 +115,7 @@ __device__ __forceinline__ gr_acc gr_few_state(const W &w, int n, int c, gr_cont
 
 /* Extremes of narrow elements stay packed; a row that is not there is the first one once more. */
 template <class R, class W>
-__device__ __forceinline__ void gr_few_extremes(W &w, int n, typename R::Lane (&l)[W::C], const gr_context &k) {
+__device__ __forceinline__ void gr_few_extremes(W &w, int n, typename R::Lane (&l)[W::C]) {
   constexpr int parts = W::F::W, each = W::C / parts;
 #pragma unroll
   for (int i = 0; i < parts; i++) {
@@ -124,7 +124,7 @@ __device__ __forceinline__ void gr_few_extremes(W &w, int n, typename R::Lane (&
     for (int r = 0; r < W::rows; r++) u[r] = r < n ? w.x[r].u[i] : w.x[0].u[i];
 #pragma unroll
     for (int c = 0; c < each; c++) l[i * each + c] = R::start();
-    R::add_below(l + i * each, u, k);
+    R::add_below(l + i * each, u);
   }
 }
 
@@ -153,7 +153,7 @@ __device__ __forceinline__ void gr_few_strips(const gr_reduce_args &q, int64_t *
     gr_value value;
     if constexpr (packed) {
       typename R::Lane l[C];
-      gr_few_extremes<R>(w, n, l, q.context);
+      gr_few_extremes<R>(w, n, l);
 #pragma unroll
       for (int c = 0; c < C; c++) {
         value = gr_finish_known<R>(q.job, (gr_op)q.op, R::state(l[c], q.context), n);

@@ -104,7 +104,7 @@ struct gr_strip_batch {
         uint32_t u[batch];
 #pragma unroll
         for (int j = 0; j < batch; j++) u[j] = a[j].u[i];
-        Q::template add_below<batch>(&l[i * each], u, k);
+        Q::template add_below<batch>(&l[i * each], u);
       }
     } else if constexpr (size < 4 && Q::by_part) {
 #pragma unroll
@@ -168,8 +168,8 @@ struct gr_strip_batch {
     }
   }
   /* Rows from `count` on change nothing. */
-  static __device__ __forceinline__ void fill(Word (&w)[batch], int count, const gr_context &k) {
-    uint2 neutral = Q::neutral(k);
+  static __device__ __forceinline__ void fill(Word (&w)[batch], int count) {
+    uint2 neutral = Q::neutral();
 #pragma unroll
     for (int j = 1; j < batch; j++)
       if (j >= count)
@@ -265,8 +265,8 @@ __global__ void __launch_bounds__(gr_strip_warps * 32, gr_strip_resident<R> / gr
       if (r.last < r.count || r.count * 4 <= batch || (r.count < batch && R::red == GR_RED_COSINE)) {
         B::add_some(l, x, y, q.context, r, lane);
       } else {
-        if (r.count < batch) B::fill(x, r.count, q.context);
-        if (r.count < batch && R::inputs == 2) B::fill(y, r.count, q.context);
+        if (r.count < batch) B::fill(x, r.count);
+        if (r.count < batch && R::inputs == 2) B::fill(y, r.count);
         B::add(l, x, y, q.context);
       }
       if constexpr (Q::kind == GR_ACC_POSITION)

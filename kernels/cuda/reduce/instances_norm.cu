@@ -4,5 +4,4 @@
 GR_ENTRY(SUMSQ, GR_INTS(SUMSQ) GR_FLOATS(SUMSQ))
 /* the sum of |x| is that of |x| times 1 instead of |x| */
 GR_ENTRY_LIKE(SUMABS, SUMSQ)
-/* signed integers are unsigned ones with another highest bit: as far from each other */
-GR_ENTRY(SQDIFF, GR_BITS(SQDIFF, gr_entry) GR_FLOATS(SQDIFF))
+GR_ENTRY(SQDIFF, GR_INTS(SQDIFF) GR_FLOATS(SQDIFF))

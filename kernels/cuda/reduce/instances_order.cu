@@ -1,9 +1,8 @@
 /* min, max, minmax, norm inf, argmin, argmax, any, all, count */
 #include "kernels/cuda/reduce/instances.cuh"
 
-/* signed integers are unsigned ones with another highest bit */
-GR_ENTRY(MINMAX, GR_BITS(MINMAX, gr_entry) GR_FLOATS(MINMAX))
-/* argmin is argmax of complemented keys */
+GR_ENTRY(MINMAX, GR_INTS(MINMAX) GR_FLOATS(MINMAX))
+/* argmin is argmax of complemented keys, signed integers are unsigned ones with another highest bit */
 GR_ENTRY(ARGMAX, GR_BITS(ARGMAX, gr_entry) GR_FLOATS(ARGMAX))
 GR_ENTRY_LIKE(ARGMIN, ARGMAX)
 /* floats as integers of their size */

@@ -128,7 +128,7 @@ __device__ __forceinline__ gr_acc gr_read_variance(const gr_walker &a, const cha
     using S = gr_part_of<R, typename R::Sum>;
     using M = gr_part_of<R, typename R::Squares>;
     gr_acc acc = gr_begin_variance<R>(gr_read_loose<S, gr_rows_of_one>(a, a, n, first, c), count, c, lane);
-    c.a = R::mean(acc);
+    c.a = acc.f[0] / acc.f[2];
     gr_lane_set<M> squares = gr_read_loose<M, gr_rows_of_one>(a, a, n, first, c);
     acc.f[1] = gr_deviations<R::dtype>(gr_fold_lanes<M>(squares.l, c, 32, lane).f[0], c.a);
     return acc;
@@ -165,8 +165,9 @@ __device__ __forceinline__ gr_acc gr_variance_of_words(uint4 (&w)[rows], const c
   gr_add_rows<S, rows>(sum.l, w, w, c, v.skip / size);
   gr_add_after<S>(sum.l, v, c, 0);
   gr_acc acc = gr_begin_variance<R>(sum, leaf, c, lane);
-  if constexpr (R::skips) c.a = R::mean(acc);
-  else c.a = acc.f[0] * (1.0 / leaf); /* a power of two: what a division gives */
+  if constexpr (!R::skips) c.a = acc.f[0] * (1.0 / leaf); /* a power of two: what a division gives */
+  else if constexpr (R::dtype == GR_F32 && GR_PRESENT_QUOTIENT) c.a = gr_quotient(acc.f[0], acc.f[2], gr_reciprocal(acc.f[2]));
+  else c.a = acc.f[0] / acc.f[2];
   w[0] = first;
   gr_renew<4 * rows>(&w[0].x, never);
   gr_add_squares<M, rows>(squares.l, w, c, v.skip / size, next);

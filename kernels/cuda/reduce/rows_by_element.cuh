@@ -174,14 +174,8 @@ struct gr_by_element_row {
         k = n / four * four + at;
       }
     }
-    if (n <= 4 && apart == 1) {
-#pragma unroll
-      for (int i = 0; i < 4; i++, k++)
-        if (k < n) add<Q>(l, k, c);
-    } else {
 #pragma unroll(gr_by_element_unrolled)
-      for (; k < n; k += apart) add<Q>(l, k, c);
-    }
+    for (; k < n; k += apart) add<Q>(l, k, c);
     if constexpr (Q::kind == GR_ACC_POSITION) Q::mark(l, l.code);
     return Q::state(l, c);
   }
@@ -258,7 +252,7 @@ struct gr_by_element_row {
       return R::of(fold<typename R::Moments>(log, lane, c), n);
     } else if constexpr (R::variance) {
       gr_acc acc = R::begun(fold<typename R::Sum>(log, lane, c), n);
-      c.a = R::mean(acc);
+      c.a = acc.f[0] / acc.f[2];
       acc.f[1] = gr_deviations<R::dtype>(fold<typename R::Squares>(log, lane, c).f[0], c.a);
       return acc;
     } else {
@@ -298,7 +292,7 @@ __device__ __forceinline__ void gr_by_element_rows(const gr_reduce_args &q, char
       if (log > 0) acc = gr_shuffle_from<R>(acc, (lane - r) << log & 31);
       mine = gr_select<R>(lane >= r && lane < r + step, acc, mine);
     }
-    if (lane < count) gr_write<R, true>(q, mine, row0 + r0 + lane, n);
+    if (lane < count) gr_write<R>(q, mine, row0 + r0 + lane, n);
   }
 }
 

@@ -50,11 +50,11 @@ __device__ __forceinline__ gr_acc gr_add_words(const gr_staged_row &row, const g
     if constexpr (gr_size<Q::dtype> <= 2) { /* what a word holds beside the row is made neutral */
       int at = j * 16 - row.shift;
       if (row.loose && (at < 0 || at + 16 > row.bytes)) {
-        if constexpr (order) y[0] = gr_keep_bytes(y[0], -at, row.bytes - at, Q::highest(k));
-        x[0] = gr_keep_bytes(x[0], -at, row.bytes - at, Q::neutral(k));
+        if constexpr (order) y[0] = gr_keep_bytes(y[0], -at, row.bytes - at, Q::highest());
+        x[0] = gr_keep_bytes(x[0], -at, row.bytes - at, Q::neutral());
       }
     }
-    if constexpr (order) Q::add_apart(l[0], x[0], y[0], k);
+    if constexpr (order) Q::add_apart(l[0], x[0], y[0]);
     else gr_add_rows<Q, 1>(l, x, y, k);
   }
   return Q::state(l[0], k);

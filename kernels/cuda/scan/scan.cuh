@@ -66,8 +66,8 @@ template <typename V> struct gr_scan_plain {
   static __device__ __forceinline__ V broadcast(V base, V) { return base; }
 };
 
-/* Elements of bf16 are scanned by f16's kernels: `flip` says that they are. */
-template <gr_dtype D, bool multiplies> struct gr_scan_float : gr_scan_plain<double> {
+/* Elements of bf16 are scanned by f16's kernels, unless these are for one type alone: `flip` says that they are. */
+template <gr_dtype D, bool multiplies, bool alone = false> struct gr_scan_float : gr_scan_plain<double> {
   static constexpr bool ordered = true;
   using Value = double;
   using In = gr_type<D>;
@@ -75,7 +75,7 @@ template <gr_dtype D, bool multiplies> struct gr_scan_float : gr_scan_plain<doub
   static __device__ __forceinline__ Value identity() { return multiplies ? 1.0 : -0.0; }
   static __device__ __forceinline__ Value join(Value x, Value y) { return multiplies ? x * y : x + y; }
   static __device__ __forceinline__ void values(const In (&x)[8], Value (&v)[8], int64_t flip) {
-    if constexpr (D == GR_F16) {
+    if constexpr (D == GR_F16 && !alone) {
       float f[8];
       gr_widen_16bit(f, x, flip != 0);
 #pragma unroll

@@ -71,14 +71,15 @@ template <class S> static cudaError_t gr_scan_start_few(gr_scan &q, const gr_sca
                         256 * q.lanes * each, at);
 }
 
-template <class S> static cudaError_t gr_scan_start(gr_scan q, const gr_scan_place &at) {
+/* Few: S, but for short vectors; of so little work, asking which of two types elements are would be an eighth. */
+template <class S, class Few = S> static cudaError_t gr_scan_start(gr_scan q, const gr_scan_place &at) {
   using Shape = gr_scan_shape<S>;
   const gr_cuda_chip *chip = at.chip;
   if (q.woven) return gr_scan_start_woven<S>(q, at);
   if constexpr (S::count == S::each)
     if (q.down) return gr_scan_start_down<S>(q, at);
   if constexpr (S::count == S::each)
-    if (gr_scan_are_few<S>(q)) return gr_scan_start_few<S>(q, at);
+    if (gr_scan_are_few<S>(q)) return gr_scan_start_few<Few>(q, at);
   if (q.count > 1 && q.tiles == 1) {
     for (q.lanes = 1; q.lanes * Shape::each < q.n;) q.lanes *= 2;
     q.words_in = gr_scan_words_of(q, q.a, q.a_stride, q.a_step, sizeof(typename S::In));

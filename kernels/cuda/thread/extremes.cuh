@@ -61,8 +61,9 @@ __device__ __forceinline__ uint32_t gr_better(uint32_t a, uint32_t b) {
 #undef GR_BETTER
 #endif
   if constexpr (gr_floating<D>) return gr_better_by_key<D, larger>(a, b);
-  static_assert(gr_element<D>::kind != GR_INT, "signed integers are compared as unsigned ones");
-  if constexpr (gr_size<D> == 4) return larger ? max(a, b) : min(a, b);
+  else if constexpr (D == GR_I32) return (uint32_t)(larger ? max((int)a, (int)b) : min((int)a, (int)b));
+  else if constexpr (D == GR_U32) return larger ? max(a, b) : min(a, b);
+  else if constexpr (D == GR_I16) return larger ? __vmaxs2(a, b) : __vmins2(a, b);
   else return larger ? __vmaxu2(a, b) : __vminu2(a, b);
 }
 /* The better one of a word's two halves, in both of them; of 4 bytes the word as it is. */
@@ -76,20 +77,20 @@ __device__ __forceinline__ gr_key_type<D> gr_key_of(uint32_t a) {
   if constexpr (D == GR_F32) return gr_key_bits32(a);
   else if constexpr (gr_size<D> == 4) return (gr_key_type<D>)a;
   else if constexpr (gr_floating<D>) return (int32_t)gr_key_bits16((uint16_t)a);
-  else return (int32_t)(a & 0xffffu);
+  else return D == GR_I16 ? (int32_t)(int16_t)a : (int32_t)(a & 0xffffu);
 }
 
 /*
-** The smallest and the largest element. Those of up to 4 bytes are compared as they are (signed integers as unsigned
-** ones, with the sign's bit changed), narrow ones two to a word: a byte is the upper half of 16 bits, and what lies
-** below it decides nothing. Those of 8 bytes are compared by their keys. nan: a NaN is the result; else it is left out.
+** The smallest and the largest element. Those of up to 4 bytes are compared as they are (signed bytes as unsigned ones,
+** with the sign's bit changed), narrow ones two to a word: a byte is the upper half of 16 bits, and what lies below it
+** decides nothing. Those of 8 bytes are compared by their keys. nan: a NaN is the result; else it is left out.
 */
 template <gr_reducer RED, gr_dtype D, bool nan = true>
 struct gr_order : gr_common<RED, D> {
   using B = gr_common<RED, D>;
   using T = typename B::T;
   static constexpr bool by_word = gr_size<D> <= 4, lanes = false, leaves = false;
-  static __device__ __forceinline__ uint32_t flip(const gr_context &k) { return gr_floating<D> ? 0 : k.flip; }
+  static constexpr uint32_t flip = D == GR_I8 ? 0x80808080u : 0;
   using K = std::conditional_t<by_word, uint32_t, int64_t>;
   struct Lane {
     K low, high;
@@ -101,6 +102,8 @@ struct gr_order : gr_common<RED, D> {
     else if constexpr (D == GR_F32) return Lane{0x7f800000u, 0xff800000u};
     else if constexpr (D == GR_F16) return Lane{0x7c007c00u, 0xfc00fc00u};
     else if constexpr (D == GR_BF16) return Lane{0x7f807f80u, 0xff80ff80u};
+    else if constexpr (D == GR_I32) return Lane{0x7fffffffu, 0x80000000u};
+    else if constexpr (D == GR_I16) return Lane{0x7fff7fffu, 0x80008000u};
     else return Lane{~0u, 0u};
   }
   /* Takes the largest of a and the smallest of b. */
@@ -109,30 +112,31 @@ struct gr_order : gr_common<RED, D> {
     l.high = gr_better<D, true, nan>((uint32_t)l.high, a);
   }
   static __device__ __forceinline__ void take(Lane &l, uint32_t u) { take(l, u, u); }
-  static __device__ __forceinline__ void add(Lane &l, T x, T, const gr_context &k, int) {
+  static __device__ __forceinline__ void add(Lane &l, T x, T, const gr_context &, int) {
     if constexpr (by_word) {
       uint32_t u = 0;
       memcpy(&u, &x, sizeof x);
+      u ^= flip & 0xffu;
       if (gr_size<D> == 1) u <<= 8;
-      take(l, (gr_size<D> < 4 ? u * 0x10001u : u) ^ flip(k));
+      take(l, gr_size<D> < 4 ? u * 0x10001u : u);
     } else {
-      const K key = (K)gr_element<D>::key(x);
+      const K k = (K)gr_element<D>::key(x);
       const bool there = nan || !gr_is_nan<D>(x);
-      l.low = there && key < l.low ? key : l.low;
-      l.high = there && key > l.high ? key : l.high;
+      l.low = there && k < l.low ? k : l.low;
+      l.high = there && k > l.high ? k : l.high;
     }
   }
   /* Adds neighbouring columns of narrow elements, 4 bytes of each row. The two halves of `two` are two columns, while
      both halves of a lane are of one. */
   template <int rows>
-  static __device__ __forceinline__ void add_below(Lane *l, const uint32_t (&u)[rows], const gr_context &k) {
+  static __device__ __forceinline__ void add_below(Lane *l, const uint32_t (&u)[rows]) {
     constexpr bool bytes = gr_size<D> == 1;
 #pragma unroll
     for (int odd = 0; odd < (bytes ? 2 : 1); odd++) {
       Lane two = start();
 #pragma unroll
       for (int r = 0; r < rows; r++) {
-        uint32_t x = u[r] ^ flip(k);
+        uint32_t x = u[r] ^ flip;
         take(two, bytes && !odd ? x << 8 : x);
       }
 #pragma unroll
@@ -146,32 +150,27 @@ struct gr_order : gr_common<RED, D> {
   }
   /* Adds a word, which is given twice: elements that are not to count are the lowest value in a (`neutral`) and the
      highest in b (`highest`). */
-  static __device__ __forceinline__ void add_apart(Lane &l, const uint4 &a, const uint4 &b, const gr_context &k) {
+  static __device__ __forceinline__ void add_apart(Lane &l, const uint4 &a, const uint4 &b) {
     const uint32_t u[4] = {a.x, a.y, a.z, a.w}, v[4] = {b.x, b.y, b.z, b.w};
 #pragma unroll
     for (int i = 0; i < 4; i++) {
-      uint32_t x = u[i] ^ flip(k), y = v[i] ^ flip(k);
+      uint32_t x = u[i] ^ flip, y = v[i] ^ flip;
       take(l, x, y);
       if (gr_size<D> == 1) take(l, x << 8, y << 8);
     }
   }
-  static __device__ __forceinline__ uint2 highest(const gr_context &k) {
-    return make_uint2(start().low ^ flip(k), start().low ^ flip(k));
+  static __device__ __forceinline__ uint2 highest() { return make_uint2(start().low ^ flip, start().low ^ flip); }
+  static __device__ __forceinline__ uint2 neutral() { return make_uint2(start().high ^ flip, start().high ^ flip); }
+  static __device__ __forceinline__ void add_word(Lane &l, const uint4 &w, const uint4 &, const gr_context &, int) {
+    add_apart(l, w, w);
   }
-  static __device__ __forceinline__ uint2 neutral(const gr_context &k) {
-    return make_uint2(start().high ^ flip(k), start().high ^ flip(k));
-  }
-  static __device__ __forceinline__ void add_word(Lane &l, const uint4 &w, const uint4 &, const gr_context &k, int) {
-    add_apart(l, w, w, k);
-  }
-  static __device__ __forceinline__ gr_acc state(const Lane &l, const gr_context &k) {
+  static __device__ __forceinline__ gr_acc state(const Lane &l, const gr_context &) {
     gr_acc a;
     a.i[0] = l.low;
     a.i[1] = l.high;
     a.i[2] = 0;
     if constexpr (by_word) {
-      constexpr int down = gr_size<D> == 1 ? 24 : 0;
-      const int64_t moved = flip(k) & ~0u >> (32 - 8 * gr_size<D>);
+      constexpr int moved = D == GR_I8 ? 128 : 0, down = gr_size<D> == 1 ? 24 : 0;
       a.i[0] = (int64_t)gr_key_of<D>(gr_better_half<D, false>((uint32_t)l.low) >> down) - moved;
       a.i[1] = (int64_t)gr_key_of<D>(gr_better_half<D, true>((uint32_t)l.high) >> down) - moved;
     }

@@ -10,13 +10,13 @@
 ** lane is one register. R::variance: R is two reducers, one for each pass over a leaf; R::exact: or one, of exact sums;
 ** R::skips: NaN is left out, and a leaf has as many elements as the first pass counts.
 ** R::by_word: there is an add_word as well, a quicker way to add all elements of a 16-byte word; R::by_part: an
-** add_part, of 4 bytes. R::by_place: an add_place, of one element of a word, to its lane. R::in_line: adding is no
-** call.
+** add_part, of 4 bytes. R::by_place: an add_place, of one element of a word, to its lane.
 */
 #ifndef GR_CUDA_THREAD_REDUCER_CUH
 #define GR_CUDA_THREAD_REDUCER_CUH
 
 #include "kernels/cuda/thread/element.cuh"
+#include "kernels/cuda/thread/quotient.cuh"
 
 /* The architecture that code is compiled for: on older ones some kernels take more registers. */
 #ifdef __CUDA_ARCH__
@@ -34,7 +34,6 @@ struct gr_context {
     int64_t key_xor;   /* ARGMAX: keys are xored with it, for ARGMIN and for signed integers as unsigned ones */
     int64_t is_abs;    /* SUMSQ: -1 for SUMABS, which multiplies |x| by 1 */
     int64_t skip_sign; /* COUNT of integers: -1 where they are floats, whose sign does not count */
-    uint32_t flip;     /* MINMAX, SQDIFF: words are xored with it, for signed integers as unsigned ones */
   };
 };
 
@@ -56,9 +55,12 @@ template <gr_reducer RED, gr_dtype D>
 constexpr gr_acc_kind gr_kind_for = gr_floating<D> ? gr_float_kinds[RED] : gr_int_kinds[RED];
 
 /*
-** Out of line, since it has three divisions. If both parts have the same number of elements, and that is a power of two
-** (whole leaves), it multiplies by powers of two instead, with the same bits.
+** gr_merge_variance, out of line, since it has three divisions. If both parts have the same number of elements, and that
+** is a power of two (whole leaves), it multiplies by powers of two instead, with the same bits. moderate: sums are those
+** of elements of up to 4 bytes, so that gr_quotient will do, and all three are under way together; of an infinite sum
+** its part's squares are NaN already.
 */
+template <bool moderate>
 static __device__ __noinline__ gr_acc gr_merge_variance_apart(double s0, double q0, double n0, double s1, double q1,
                                                             double n1) {
   gr_acc a, b;
@@ -76,7 +78,13 @@ static __device__ __noinline__ gr_acc gr_merge_variance_apart(double s0, double 
   b.f[0] = s1;
   b.f[1] = q1;
   b.f[2] = n1;
-  return gr_merge_variance(a, b);
+  if (!moderate || n0 == 0 || n1 == 0) return gr_merge_variance(a, b);
+  const double n = n0 + n1, r0 = gr_reciprocal(n0), r1 = gr_reciprocal(n1), r = gr_reciprocal(n);
+  const double d = gr_quotient(s1, n1, r1) - gr_quotient(s0, n0, r0);
+  a.f[0] = s0 + s1;
+  a.f[1] = (q0 + q1) + (d * d) * gr_quotient(n0 * n1, n, r);
+  a.f[2] = n;
+  return a;
 }
 
 /* Out of line: an exponential is some fifty instructions. */
@@ -97,7 +105,7 @@ struct gr_common {
   static constexpr gr_acc_kind kind = KIND;
   static constexpr int inputs = gr_inputs_table[RED], fields = gr_fields_table[kind];
   static constexpr bool variance = false, exact = false, skips = false, light = false, by_word = false,
-                        by_part = false, by_place = false, in_line = true;
+                        by_part = false, by_place = false;
   /* Elements come from a formula, not from memory; and then: of one vector whose state goes to the host's mailbox. */
   static constexpr bool formula = false, number = false;
   /* Elements that are NaN are left out, and of sums (counts) the others counted besides (thread/present.cuh). */
@@ -110,7 +118,7 @@ struct gr_common {
   using T = gr_type<D>;
   static __device__ __forceinline__ gr_acc merge(gr_acc a, gr_acc b) {
     if constexpr (kind == GR_ACC_VARIANCE)
-      return gr_merge_variance_apart(a.f[0], a.f[1], a.f[2], b.f[0], b.f[1], b.f[2]);
+      return gr_merge_variance_apart<gr_size<D> <= 4>(a.f[0], a.f[1], a.f[2], b.f[0], b.f[1], b.f[2]);
     else if constexpr (kind == GR_ACC_SCALED) return gr_merge_scaled_apart(a.f[0], a.f[1], b.f[0], b.f[1]);
     else return gr_merge(RED, kind, a, b);
   }
@@ -118,7 +126,7 @@ struct gr_common {
   template <class Lane>
   static __device__ __forceinline__ void mark(Lane &, int64_t) {}
   /* 8 bytes of elements that change nothing (of one input, without lanes; not of extremes). */
-  static __device__ __forceinline__ uint2 neutral(const gr_context &) {
+  static __device__ __forceinline__ uint2 neutral() {
     constexpr uint32_t one = RED != GR_RED_PROD ? 0 : gr_size<D> == 1 ? 0x01010101u : gr_size<D> == 2 ? 0x00010001u : 1;
     return make_uint2(one, gr_size<D> == 8 ? 0 : one);
   }

@@ -3,7 +3,6 @@
 #define GR_CUDA_THREAD_REDUCERS_CUH
 
 #include "kernels/cuda/thread/extremes.cuh"
-#include "kernels/cuda/thread/quotient.cuh"
 #include "kernels/cuda/thread/reducer.cuh"
 
 /*
@@ -58,7 +57,6 @@ struct gr_in_f64 : gr_common<RED, D, gr_double_kind<RED, D>> {
     return l;
   }
   static __device__ __forceinline__ void add(Lane &l, T ex, T ey, const gr_context &k, int) {
-    if constexpr (RED == GR_RED_SQDIFF && D == GR_U32) ex ^= k.flip, ey ^= k.flip;
     double x = gr_to_f64<D>(ex), y = B::inputs == 2 ? gr_to_f64<D>(ey) : 0.0;
     if constexpr (RED == GR_RED_SUM) l.f[0] += x;
     else if constexpr (RED == GR_RED_PROD) l.f[0] *= x;
@@ -159,7 +157,6 @@ struct gr_exact : gr_common<RED, D, gr_double_kind<RED, D>> {
   static __device__ __forceinline__ void add(Lane &l, T ex, T ey, const gr_context &k, int) {
     if constexpr (RED == GR_RED_SUM) l.s[0] += (S)ex;
     else {
-      if constexpr (RED == GR_RED_SQDIFF && !std::is_signed_v<T>) ex ^= (T)k.flip, ey ^= (T)k.flip;
       int32_t x = (int32_t)ex, y = (int32_t)ey;
       if constexpr (RED == GR_RED_SUMSQ) {
         if (x < 0) x = -x;
@@ -190,7 +187,7 @@ struct gr_exact : gr_common<RED, D, gr_double_kind<RED, D>> {
   static __device__ __forceinline__ void add_part(Lane &l, uint32_t x, uint32_t y, const gr_context &k) {
     using W = std::conditional_t<std::is_signed_v<T>, int32_t, uint32_t>;
     if constexpr (RED == GR_RED_SQDIFF) {
-      uint32_t d = std::is_signed_v<T> ? __vabsdiffs4(x, y) : __vabsdiffu4(x ^ k.flip, y ^ k.flip);
+      uint32_t d = std::is_signed_v<T> ? __vabsdiffs4(x, y) : __vabsdiffu4(x, y);
       l.s[0] = (S)__dp4a(d, d, (uint32_t)l.s[0]);
     } else if constexpr (RED == GR_RED_SUMSQ) {
       uint32_t u = std::is_signed_v<T> ? __vabs4(x) : x;
@@ -409,24 +406,24 @@ struct gr_counted_sum : gr_common<GR_RED_PRESENT, D, GR_ACC_TREE> {
   static constexpr int fields = 2;
   static constexpr bool lanes = true, leaves = true;
   static __device__ __forceinline__ Lane start() { return Lane{-0.0, 0}; }
-  /* -0 changes no sum. Of f32 and bf16 a NaN becomes it before it is converted, while it is one word; in assembly,
-     since the compiler knows that, too, and would select the sum instead. */
-  static __device__ __forceinline__ void take(Lane &l, T x, bool number) {
-    if constexpr (D == GR_F32 || D == GR_BF16) {
-      float f = gr_to_f32<D>(x);
-      asm("{.reg .pred p;\n\tsetp.ne.u32 p, %2, 0;\n\tselp.f32 %0, %0, 0f80000000, p;\n\t@p add.u32 %1, %1, 1;}"
-          : "+f"(f), "+r"(l.count)
-          : "r"((uint32_t)number));
+  static __device__ __forceinline__ void add(Lane &l, T x, T, const gr_context &, int) {
+    if constexpr (D == GR_F32) {
+      /* -0 changes no sum: a NaN becomes it before it is converted, while it is one word; in assembly, since the
+         compiler knows that, too, and would select the sum instead */
+      float f = x;
+      asm("{.reg .pred p;\n\tsetp.num.f32 p, %0, %0;\n\tselp.f32 %0, %0, 0f80000000, p;\n\t@p add.u32 %1, %1, 1;}"
+          : "+f"(f), "+r"(l.count));
       l.sum += (double)f;
-    } else if (number) {
+    } else if (!gr_is_nan<D>(x)) {
       l.sum += gr_to_f64<D>(x);
       l.count++;
     }
   }
-  static __device__ __forceinline__ void add(Lane &l, T x, T, const gr_context &, int) { take(l, x, !gr_is_nan<D>(x)); }
   static constexpr bool by_place = gr_size<D> == 2;
   static __device__ __forceinline__ void add_place(Lane &l, const uint4 &w, int c, const gr_context &) {
-    take(l, gr_pick<D>(w, c), gr_is_number<D>(w, c));
+    if (!gr_is_number<D>(w, c)) return;
+    l.sum += gr_to_f64<D>(gr_pick<D>(w, c));
+    l.count++;
   }
   static __device__ __forceinline__ gr_acc state(const Lane &l, const gr_context &) {
     gr_acc a = B::identity();
@@ -470,21 +467,6 @@ struct gr_two_pass : gr_common<RED, D> {
   static __device__ __forceinline__ gr_acc begun(gr_acc sum, int64_t all) {
     sum.f[2] = (double)(skips ? sum.i[1] : all);
     return sum;
-  }
-  /* Whether sums and squares are far from the ends of f64, so that quotients need no division. */
-  static constexpr bool moderate = gr_size<D> <= 4;
-  /* Of an infinite sum NaN or infinity: squares of distances to either are NaN together. */
-  static __device__ __forceinline__ double mean(const gr_acc &a) {
-    return moderate ? gr_quotient(a.f[0], a.f[2], gr_reciprocal(a.f[2])) : a.f[0] / a.f[2];
-  }
-  /* What gr_finish divides by where gr_quotient does as well, else 0; and then what it gives. */
-  static __device__ __forceinline__ double divisor(const gr_acc &a, int64_t n, double ddof) {
-    const double d = skips ? a.f[2] - ddof : gr_divisor((double)n - ddof, ddof);
-    return moderate && d >= 1 && d <= 1099511627776.0 && d == rint(d) ? d : 0;
-  }
-  static __device__ __forceinline__ gr_value quick(gr_op op, const gr_acc &a, double divisor) {
-    const double variance = gr_quotient(a.f[1], divisor, gr_reciprocal(divisor));
-    return gr_value_f(op == GR_OP_std || op == GR_OP_std_present ? sqrt(variance) : variance);
   }
 };
 

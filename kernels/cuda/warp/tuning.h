@@ -21,13 +21,8 @@ constexpr int gr_rows_of_two = R::fields > 1 && !(R::red == GR_RED_COSINE && R::
 template <class R>
 constexpr int gr_rows_of_narrow_two = R::fields > 1 ? 2 : 4;
 
-/* Of exponentials under their largest that are called, not in line: they take so long that one row on its way is enough,
-   and each row of bytes is sixteen calls. */
-constexpr int gr_rows_of_called = 1;
-
 template <class R>
 constexpr int gr_batch = R::formula                                       ? gr_formula_tuning::rows
-                         : !R::in_line                                    ? gr_rows_of_called
                          : R::inputs == 1                                 ? gr_rows_of_one
                          : gr_size<R::dtype> > 2 || R::light || !R::lanes ? gr_rows_of_two<R>
                                                                           : gr_rows_of_narrow_two<R>;
