@@ -44,7 +44,7 @@ $(OBJ)/kernels/cpu/isa/set_generic.o $(OBJ)/kernels/cpu/map/map_base.o: file_fla
 endif
 
 # Roots and comparisons become vector code only where nobody looks at errno (above, too) and at traps.
-$(OBJ)/kernels/cpu/map/map_%.o: file_flags += -fno-math-errno -fno-trapping-math \
+$(OBJ)/kernels/cpu/map/map_%.o: file_flags += -fno-tree-ter -fno-math-errno -fno-trapping-math \
   $(call gcc,--param vect-epilogues-nomask=0)
 
 # First, so that none is left over at the end: what takes the compilers longest (instances_dot 41 s, C some 3 s each).
