@@ -13,6 +13,17 @@
 #define GR_LN2_HIGH 0.6931471804855391   /* ln 2 cut to 33 bits: exact times any exponent */
 #define GR_LN2_LOW 7.440617110012397e-11 /* the rest of it */
 
+/* x y + z where the product is exact: one operation where the hardware has it, with the bits of two. */
+GR_FN double gr_exact_fma(double x, double y, double z) {
+#if defined(__CUDA_ARCH__)
+  return __fma_rn(x, y, z);
+#elif defined(GR_FUSED)
+  return __builtin_fma(x, y, z);
+#else
+  return x * y + z;
+#endif
+}
+
 /* The logarithm of a positive, normal, finite number by its bits; a bias above 1023 divides it by 2^(bias - 1023). */
 GR_FN double gr_log_of(uint64_t v, int bias) {
   /* x = 2^k * (1 + f) with 1 + f in [sqrt(1/2), sqrt(2)): adding sqrt(1/2)'s distance to 1 carries into k. */
@@ -46,16 +57,12 @@ GR_FN double gr_two_to(int k) { return gr_from_bits64((uint64_t)(k + 1023) << 52
 /* e^x for x in [GR_EXP_LOW, GR_EXP_HIGH]: no branch, no conversion, so that loops vectorise and warps do not part. */
 #define GR_EXP_LOW -745.2
 #define GR_EXP_HIGH 709.8
-GR_FN double gr_exp_parts(double x, uint64_t *exponent) { /* as p 2^exponent */
+GR_FN double gr_exp_parts(double x, uint64_t *exponent) { /* as p 2^exponent, of which the lowest 12 bits count */
   /* x = k ln 2 + r, |r| <= ln 2 / 2; adding 1.5 * 2^52 rounds to a whole number, and leaves it in the lowest bits. */
   double n = x * 1.4426950408889634 + 6755399441055744.0, high, low, r, p;
-  *exponent = gr_bits64(n) - gr_bits64(6755399441055744.0);
+  *exponent = gr_bits64(n);
   n = n - 6755399441055744.0;
-#ifdef __CUDA_ARCH__
-  high = __fma_rn(-n, GR_LN2_HIGH, x); /* the product is exact, so these are the same bits by one operation less */
-#else
-  high = x - n * GR_LN2_HIGH;
-#endif
+  high = gr_exact_fma(-n, GR_LN2_HIGH, x);
   low = n * GR_LN2_LOW;
   r = high - low;
   /* clang-format off */

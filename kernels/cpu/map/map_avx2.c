@@ -1,4 +1,5 @@
 /* The loops of element operators for AVX2. */
+#define GR_FUSED 1
 #include "kernels/cpu/isa/table.h"
 #if GR_CPU_X86
 #if defined(__clang__)
@@ -6,7 +7,6 @@
 #else
 #pragma GCC target("avx2,fma,f16c")
 #endif
-#define GR_FUSED 1
 #define GR_SIDE_BY_SIDE 1
 #define GR_LOOPS gr_map_avx2
 #include "kernels/cpu/map/map_loops.inc"

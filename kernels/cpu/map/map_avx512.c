@@ -1,4 +1,5 @@
 /* The loops of element operators for AVX-512. */
+#define GR_FUSED 1
 #include "kernels/cpu/isa/table.h"
 #if GR_CPU_X86
 #if defined(__clang__)
@@ -7,7 +8,6 @@
 #else
 #pragma GCC target("avx512f,avx512dq,avx512bw,avx512vl,fma,f16c,prefer-vector-width=512")
 #endif
-#define GR_FUSED 1
 #define GR_SIDE_BY_SIDE 1
 #define GR_LOOPS gr_map_avx512
 #include "kernels/cpu/map/map_loops.inc"

@@ -132,7 +132,7 @@ template <int count> static __device__ __forceinline__ bool are_normal(const dou
   for (int j = 0; j < count; j++) normal = normal & (((uint32_t)__double2hiint(x[j]) & 0x7fffffffu) < least);
   return normal;
 }
-static __device__ __forceinline__ float exp_normal(float x) { return gr_exp_normal_f32(x); }
+static __device__ __forceinline__ float exp_normal(float x) { return gr_exp_within_f32(x); }
 static __device__ __forceinline__ double exp_normal(double x) { return gr_exp_normal(x); }
 
 /* The exponentials of one group, e, which are 0; x[0] is number `first` of the thread's elements. */
