@@ -44,8 +44,8 @@ $(OBJ)/kernels/cpu/isa/set_generic.o $(OBJ)/kernels/cpu/map/map_base.o: file_fla
 endif
 
 # Roots and comparisons become vector code only where nobody looks at errno (above, too) and at traps.
-$(OBJ)/kernels/cpu/map/map_%.o: file_flags += -fno-tree-ter -fno-math-errno -fno-trapping-math \
-  $(call gcc,--param vect-epilogues-nomask=0)
+$(OBJ)/kernels/cpu/map/map_%.o: file_flags += -fno-math-errno -fno-trapping-math \
+  $(call gcc,--param vect-epilogues-nomask=0 -fno-tree-ter)
 
 # First, so that none is left over at the end: what takes the compilers longest (instances_dot 41 s, C some 3 s each).
 slow_c = $(wildcard kernels/cpu/isa/set_*.c kernels/cpu/exact/exact_sets.c kernels/cpu/map/map_*.c)

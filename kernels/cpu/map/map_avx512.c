@@ -2,6 +2,7 @@
 #define GR_FUSED 1
 #include "kernels/cpu/isa/table.h"
 #if GR_CPU_X86
+#include <immintrin.h>
 #if defined(__clang__)
 #pragma clang attribute push(__attribute__((target("avx512f,avx512dq,avx512bw,avx512vl,fma,f16c"))), \
                              apply_to = function)
@@ -9,6 +10,7 @@
 #pragma GCC target("avx512f,avx512dq,avx512bw,avx512vl,fma,f16c,prefer-vector-width=512")
 #endif
 #define GR_SIDE_BY_SIDE 1
+#define GR_OWN_LOOPS "kernels/cpu/map/tanh_avx512.h"
 #define GR_LOOPS gr_map_avx512
 #include "kernels/cpu/map/map_loops.inc"
 #if defined(__clang__)

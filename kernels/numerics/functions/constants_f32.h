@@ -59,4 +59,7 @@
 #define TANH_POLY(z)                                                                                                 \
   FMA(z, FMA(z, FMA(z, FMA(z, FMA(z, FMA(z, -0.00035811536f, 0.0023003586f), -0.007944985f), 0.021486098f),          \
   -0.053879693f), 0.13332345f), -0.33333296f)
-#define EXP_SHORT(r) FMA(r, FMA(r, FMA(r, FMA(r, 0.0013936578f, 0.008366736f), 0.041666448f), 0.16666542f), 0.5f)
+/* s times the polynomial of s r, for an s that is a power of 2 */
+#define EXP_SHORT(r, s)                                                                                              \
+  FMA(r, FMA(r, FMA(r, FMA(r, (s) * (s) * (s) * (s) * (s) * 0.0013936578f, (s) * (s) * (s) * (s) * 0.008366736f),    \
+  (s) * (s) * (s) * 0.041666448f), (s) * (s) * 0.16666542f), (s) * 0.5f)
