@@ -125,8 +125,8 @@ static __global__ void __launch_bounds__(THREADS) add_whole(const __grid_constan
   });
 }
 
-/* The lesser or greater of two elements as they lie in memory: one kernel for all dtypes of a size, since what they differ
-   in takes no time beside fetching an element. */
+/* The lesser or greater of two elements as they lie in memory: one kernel for all dtypes of a size, since what they
+   differ in takes little time beside fetching an element. */
 template <typename U>
 struct gr_extreme {
   using type = U;

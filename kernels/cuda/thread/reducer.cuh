@@ -55,10 +55,10 @@ template <gr_reducer RED, gr_dtype D>
 constexpr gr_acc_kind gr_kind_for = gr_floating<D> ? gr_float_kinds[RED] : gr_int_kinds[RED];
 
 /*
-** gr_merge_variance, out of line, since it has three divisions. If both parts have the same number of elements, and that
-** is a power of two (whole leaves), it multiplies by powers of two instead, with the same bits. moderate: sums are those
-** of elements of up to 4 bytes, so that gr_quotient will do, and all three are under way together; of an infinite sum
-** its part's squares are NaN already.
+** gr_merge_variance, out of line, since it has three divisions. If both parts have the same number of elements, and
+** that is a power of two (whole leaves), it multiplies by powers of two instead, with the same bits. moderate: sums are
+** those of elements of up to 4 bytes, so that gr_quotient will do, and all three are under way together; of an infinite
+** sum its part's squares are NaN already.
 */
 template <bool moderate>
 static __device__ __noinline__ gr_acc gr_merge_variance_apart(double s0, double q0, double n0, double s1, double q1,
