@@ -293,6 +293,9 @@ constexpr gr_reducer_traits gr_traits_of = {R::red,
 #ifndef GR_PRESENT_REGS
 #define GR_PRESENT_REGS 128
 #endif
+#ifndef GR_PRESENT_QUOTIENT
+#define GR_PRESENT_QUOTIENT 1
+#endif
 constexpr int gr_leaves_registers_for(const gr_reducer_traits &r, int arch) {
   if (r.red == GR_RED_PRESENT && r.size >= 4 && arch == 900) return GR_PRESENT_REGS;
   if (r.inputs > 1 || (r.fields > 1 && !r.extreme) || (r.red == GR_RED_PROD && r.size <= 2)) return 128;

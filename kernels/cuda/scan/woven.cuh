@@ -29,10 +29,6 @@ static inline int gr_woven_rows(int64_t columns) {
 template <class S> struct gr_woven {
   using Shape = gr_scan_shape<S>;
   static constexpr bool narrow = sizeof(typename S::In) < 4;
-  /* Whether elements are moved four at a time: only bytes, and only where results are bytes too. By words the sum of
-     three columns of u8 took 278 us instead of 230, f16 225 instead of 184, max of f16 159 instead of 141, u8 94 instead
-     of 164 (2^26, H200). */
-  static constexpr bool by_words = sizeof(typename S::In) == 1 && sizeof(typename S::Out) == 1;
   static constexpr int lookers = Tuning::woven_lookers, adders = narrow ? Tuning::woven_fetchers : Tuning::woven_adders,
                        writers = 12 - lookers - adders, threads = 16 * 32;
   static constexpr int row = Shape::row;
@@ -98,10 +94,10 @@ template <typename T>
 using gr_woven_element = std::conditional_t<
     sizeof(T) == 8, unsigned long long,
     std::conditional_t<sizeof(T) == 4, unsigned, std::conditional_t<sizeof(T) == 2, unsigned short, unsigned char>>>;
-template <class S, typename T> struct gr_woven_word {
-  static constexpr int size = (int)sizeof(T), each = gr_woven<S>::by_words ? 4 / size : 1;
+template <typename T> struct gr_woven_word {
+  static constexpr int size = (int)sizeof(T), each = size < 4 ? 4 / size : 1;
   using Element = gr_woven_element<T>;
-  using Word = std::conditional_t<each == 1, Element, unsigned>;
+  using Word = std::conditional_t<size == 8, unsigned long long, unsigned>;
   /* A word's elements in opposite order, if they lie so: backwards. */
   static __device__ __forceinline__ Word turned(Word x, int64_t step) {
     if constexpr (each == 1) return x;
@@ -136,7 +132,7 @@ template <class S, typename T, class Take, class Give, class Alone>
 static __device__ __forceinline__ void gr_woven_each(const gr_scan &q, const gr_woven_ring<S> &ring, unsigned piece,
                                                      const char *p, int64_t step, int warp, int warps, int lane,
                                                      const Take &take, const Give &give, const Alone &alone) {
-  constexpr int size = (int)sizeof(T), own = gr_woven_word<S, T>::each, hops = S::each / own;
+  constexpr int size = (int)sizeof(T), own = gr_woven_word<T>::each, hops = S::each / own;
   constexpr int turns = gr_scan_row<T, S::each>::words > 1 ? 2 : 1;
   const int length = gr_woven<S>::row * ring.columns; /* a row of all columns */
   const int hop = 32 * own * ring.columns;            /* elements */
@@ -245,7 +241,7 @@ static __device__ __forceinline__ void gr_woven_add(const gr_scan &q, gr_woven_r
     const unsigned piece = gr_scan_share(slot.piece, lane);
     if (piece < q.tiles) {
       if constexpr (Woven::narrow) {
-        using W = gr_woven_word<S, In>;
+        using W = gr_woven_word<In>;
         using Element = typename W::Element;
         typename W::Word x[S::each / W::each];
         gr_woven_each<S, In>(
@@ -419,7 +415,7 @@ template <class S>
 static __device__ __forceinline__ void gr_woven_put(const gr_scan &q, gr_woven_ring<S> ring, int warp, int lane) {
   using Value = typename S::Value;
   using Out = typename S::Out;
-  using W = gr_woven_word<S, Out>;
+  using W = gr_woven_word<Out>;
   using Element = typename W::Element;
   using Woven = gr_woven<S>;
   for (;; ring.step()) {
