@@ -30,7 +30,8 @@ lint_flags = -Wall -Wextra -Werror -Wshadow -Wconversion $(if $(clang),-Wno-sign
 
 # The CPU's kernels are most of its half's build: of -O3 they need the vectoriser, and the instruction sets, whose
 # vectors are written out, not all of -O2. Those that no ordinary processor of this kind picks get by with less.
-kernel_flags = $(call gcc,-ftree-vectorize -fvect-cost-model=dynamic)
+# They call nothing that raises, so that they need no unwind tables (0.1 MB), as src/ does: LuaJIT's errors unwind.
+kernel_flags = -fno-asynchronous-unwind-tables $(call gcc,-ftree-vectorize -fvect-cost-model=dynamic)
 set_flags = $(call gcc,-fno-tree-dominator-opts -fno-gcse -fno-tree-pre -fno-tree-slp-vectorize \
   -fno-thread-jumps -fno-code-hoisting)
 $(OBJ)/kernels/cpu/%.o $(OBJ)/kernels/ladder/%.o: file_flags += $(kernel_flags)

@@ -166,7 +166,7 @@ __device__ __forceinline__ gr_acc gr_variance_of_words(uint4 (&w)[rows], const c
   gr_add_after<S>(sum.l, v, c, 0);
   gr_acc acc = gr_begin_variance<R>(sum, leaf, c, lane);
   if constexpr (!R::skips) c.a = acc.f[0] * (1.0 / leaf); /* a power of two: what a division gives */
-  else if constexpr (R::dtype == GR_F32 && GR_PRESENT_QUOTIENT) c.a = gr_quotient(acc.f[0], acc.f[2], gr_reciprocal(acc.f[2]));
+  else if constexpr (R::dtype == GR_F32) c.a = gr_quotient(acc.f[0], acc.f[2], gr_reciprocal(acc.f[2]));
   else c.a = acc.f[0] / acc.f[2];
   w[0] = first;
   gr_renew<4 * rows>(&w[0].x, never);

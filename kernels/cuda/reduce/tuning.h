@@ -290,14 +290,7 @@ constexpr gr_reducer_traits gr_traits_of = {R::red,
 ** flight with two blocks (dot of 2^22 13.0 -> 11.9); 16-bit floats have twice the lanes. Elsewhere than on Hopper
 ** extremes would spill at 64.
 */
-#ifndef GR_PRESENT_REGS
-#define GR_PRESENT_REGS 128
-#endif
-#ifndef GR_PRESENT_QUOTIENT
-#define GR_PRESENT_QUOTIENT 1
-#endif
 constexpr int gr_leaves_registers_for(const gr_reducer_traits &r, int arch) {
-  if (r.red == GR_RED_PRESENT && r.size >= 4 && arch == 900) return GR_PRESENT_REGS;
   if (r.inputs > 1 || (r.fields > 1 && !r.extreme) || (r.red == GR_RED_PROD && r.size <= 2)) return 128;
   if (r.red == GR_RED_SUMSQ && r.lanes && r.size == 2) return 88;
   if (r.position) return arch == 900 ? 64 : arch >= 1000 || r.size <= 2 ? 80 : 96;
