@@ -2,7 +2,8 @@
 ** What a formula's first use costs the driver's compiler, without a GPU: ptxas of the same PTX, in turns, the
 ** processor's time of each. From the root, with a toolkit:
 **   make build/bench/compile && build/bench/compile write DIR && build/bench/compile time ROUNDS DIR [OTHER...]
-** write: PTX of some formulas into DIR, one file each. time: of every file of these folders (another tree's beside this
+** write: PTX of some formulas into DIR, one file each; every (`make filled`): besides, of each reducer's skeletons of
+** each dtype, so that all can be compiled: where one cannot, a GPU goes on step by step. time: of every file of these folders (another tree's beside this
 ** one's) ms of ptxas, the least and the median; "empty" is what ptxas takes for nothing. PTXAS names it, ARCH is sm_90.
 */
 #define _GNU_SOURCE
@@ -16,6 +17,7 @@
 #include <unistd.h>
 
 #include "src/backend/jit/code.h"
+#include "src/backend/jit/shipped.h"
 
 static gr_jit_code code;
 
@@ -57,6 +59,19 @@ static int spread(int wide) {
 static int wide(void) { return spread(1); }
 static int narrow(void) { return spread(0); }
 
+/* What a variance with a mask is of (core/formula/present.c): a, but NaN where the bytes b are 0, infinite where NaN. */
+static int masked(void) {
+  const int a = input(0), b = input(1);
+  code.nodes[b].dtype = GR_U8;
+  const int is_number = add((gr_node){.kind = GR_NODE_STEP, .dtype = GR_U8, .from = GR_F32, .op = GR_MAP_compare,
+                                      .relation = GR_IS_eq, .a = (int16_t)a, .b = (int16_t)a, .c = -1});
+  const int numbers = step(GR_MAP_where, a, number());
+  code.nodes[numbers].c = (int16_t)is_number;
+  const int present = step(GR_MAP_where, numbers, number());
+  code.nodes[present].c = (int16_t)b;
+  return present;
+}
+
 static const struct asked {
   const char *name;
   int (*formula)(void);
@@ -76,6 +91,7 @@ static const struct asked {
     {"present_max", square, GR_RED_MINMAX, 0, 1, 1},
     {"present_argmax", square, GR_RED_ARGMAX, 0, 1, 1},
     {"variance_square", square, GR_RED_PRESENT, 0, 1, 0},
+    {"variance_masked", masked, GR_RED_PRESENT, 0, 1, 0},
     {"rows_root", root, GR_RED_SUM, 0, 0, 0},
     {"rows_variance", square, GR_RED_PRESENT, 0, 0, 0},
     {"columns_square", square, GR_JIT_COLUMNS_SUM, 0, 0, 0},
@@ -96,30 +112,65 @@ static FILE *open_in(const char *folder, const char *name) {
   return f;
 }
 
-static void write_all(const char *folder) {
+static void write_code(const char *folder, const char *name) {
+  const char *why = NULL;
+  gr_text ptx = {0};
+  if (!gr_jit_ptx(&code, &ptx, &why)) fprintf(stderr, "%s: %s\n", name, why), exit(1);
+  FILE *f = open_in(folder, name);
+  fwrite(ptx.at, 1, ptx.size, f);
+  fclose(f);
+  gr_text_drop(&ptx);
+}
+
+static void start_code(int reducer, gr_dtype dtype, int number) {
+  memset(&code, 0, sizeof code);
+  code.dtype = (int16_t)dtype;
+  code.reducer = (int16_t)reducer;
+  code.number = (uint8_t)number;
+  code.early = 1;
+  code.b = code.tally = -1;
+}
+
+static void write_some(const char *folder) {
   static const char empty[] = ".version 7.8\n.target sm_75\n.address_size 64\n.visible .entry formula() {\nret;\n}\n";
   mkdir(folder, 0777);
   FILE *f = open_in(folder, "empty");
   fputs(empty, f);
   fclose(f);
   for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
-    const char *why = NULL;
-    gr_text ptx = {0};
-    memset(&code, 0, sizeof code);
-    code.dtype = GR_F32;
-    code.reducer = (int16_t)all[k].reducer;
+    start_code(all[k].reducer, GR_F32, all[k].number);
     code.variant = (uint8_t)all[k].variant;
-    code.number = (uint8_t)all[k].number;
-    code.early = 1;
     code.present = all[k].present != 0;
-    code.b = -1;
     code.tally = all[k].present == 2 ? 0 : -1;
     code.a = (int16_t)all[k].formula();
-    if (!gr_jit_ptx(&code, &ptx, &why)) fprintf(stderr, "%s: %s\n", all[k].name, why), exit(1);
-    f = open_in(folder, all[k].name);
-    fwrite(ptx.at, 1, ptx.size, f);
-    fclose(f);
-    gr_text_drop(&ptx);
+    write_code(folder, all[k].name);
+  }
+}
+
+/* What elements are, and what is counted, are inputs. */
+static void write_reducer(const char *folder, const char *name, int number, int reducer, int dtype, int tallied) {
+#define GR_X(id, inputs, f, i) inputs,
+  static const int inputs[] = {GR_REDUCERS(GR_X)};
+#undef GR_X
+  char file[64];
+  start_code(reducer, (gr_dtype)dtype, number);
+  for (int k = 0; k < inputs[reducer]; k++) code.nodes[input(k)].dtype = (uint8_t)dtype;
+  code.b = (int16_t)(inputs[reducer] == 2 ? 1 : -1);
+  if (tallied) code.nodes[code.tally = (int16_t)input(inputs[reducer])].dtype = GR_U8;
+  snprintf(file, sizeof file, "%s", name);
+  for (char *p = file; *p; p++)
+    if (*p == ' ') *p = '_';
+  write_code(folder, file);
+}
+
+static void write_every(const char *folder) {
+  write_some(folder);
+  for (const gr_shipped *s = gr_shipped_texts; s->name; s++) {
+    int number, reducer, dtype, read = 0;
+    const int tallied = sscanf(s->name, "tallied %d %d %d%n", &number, &reducer, &dtype, &read) == 3;
+    if (!tallied && sscanf(s->name, "reduce %d %d %d%n", &number, &reducer, &dtype, &read) != 3) continue;
+    if (s->name[read]) fprintf(stderr, "%s: three numbers expected\n", s->name), exit(1);
+    write_reducer(folder, s->name, number, reducer, dtype, tallied);
   }
 }
 
@@ -175,8 +226,9 @@ static void time_all(int rounds, char **folders, int count) {
 }
 
 int main(int n, char **v) {
-  if (n == 3 && !strcmp(v[1], "write")) return write_all(v[2]), 0;
+  if (n == 3 && !strcmp(v[1], "write")) return write_some(v[2]), 0;
+  if (n == 3 && !strcmp(v[1], "every")) return write_every(v[2]), 0;
   if (n > 3 && !strcmp(v[1], "time") && atoi(v[2]) > 0) return time_all(atoi(v[2]), v + 3, n - 3), 0;
-  fprintf(stderr, "compile write DIR, or compile time ROUNDS DIR [OTHER...]\n");
+  fprintf(stderr, "compile write DIR, compile every DIR, or compile time ROUNDS DIR [OTHER...]\n");
   return 2;
 }

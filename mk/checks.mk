@@ -73,7 +73,7 @@ ranks: $(files_of_ranks)
 	  GPUREDUCE_DEVICE=pretend $(rank_threads) 3 spec/ranks/device.lua; \
 	  $(rank_threads) 2 spec/ranks/pairs.lua; $(rank_threads) 3 spec/ranks/mistakes.lua'
 files_of_functions = $(BUILD)/functions
-files_of_test-all = $(files_of_oracle) $(files_of_functions) $(files_of_sets) $(files_of_ranks)
+files_of_test-all += $(files_of_oracle) $(files_of_functions) $(files_of_sets) $(files_of_ranks)
 neon:
 	$(if $(shell command -v aarch64-linux-gnu-gcc && command -v qemu-aarch64-static),$(MAKE) --no-print-directory sets \
 	  NVCC= CC=aarch64-linux-gnu-gcc BUILD=build/neon LDFLAGS=-static EMULATOR=qemu-aarch64-static,\

@@ -117,6 +117,16 @@ build/bench/compile: bench/compile.c $(emits:%=$(OBJ)/src/backend/jit/%.o) $(OBJ
 	@mkdir -p $(@D)
 	$(call step,$@) $(CC) $(base) $^ -o $@ -ldl -lpthread
 
+# What the driver's compiler gets for formulas must compile: where it does not, a GPU goes on step by step, and unseen.
+.PHONY: filled
+test-all: filled
+files_of_filled = build/bench/compile
+files_of_test-all += $(files_of_filled)
+filled: build/bench/compile
+	@rm -rf build/bench/filled && build/bench/compile every build/bench/filled && ls build/bench/filled/* | \
+	  xargs -P $(cores) -I{} $(toolkit)/bin/ptxas -arch=sm_90 {} -o /dev/null && \
+	  echo "filled: $$(ls build/bench/filled | wc -l) texts of formulas compile"
+
 # cuBLAS and CUB, for the benchmark of the ladder alone; without cuBLAS it runs without its peers.
 build/bench/ladder_peers: bench/peers/ladder_peers.cu
 	@mkdir -p $(@D)

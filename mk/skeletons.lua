@@ -33,6 +33,7 @@ local function items_of(path)
       local pragma = line:match "^%s*%.pragma \"used_bytes_mask"
       if not (line == "" or pragma or line:match "^%.version" or line:match "^%.target" or
         line:match "^%.address_size") then
+        assert(not line:match "^%s*@[^%%!]", path .. ": a hole, not a predicate, begins so: " .. line)
         lines[#lines + 1] = line:gsub("^%s+", ""):gsub("%s+", " ")
         depth = depth + select(2, line:gsub("{", "")) - select(2, line:gsub("}", ""))
         if depth == 0 and (line == "}" or line:sub(-1) == ";") then

@@ -192,8 +192,11 @@ __device__ __forceinline__ void gr_formula_next(uint4 (&a)[2], uint4 (&b)[2], co
                  : "l"(p), "r"(left));
 }
 
-/* Asks L2 for what belongs to 128 bytes of elements from position p on. */
-__device__ __forceinline__ void gr_formula_announce(const char *p) { asm volatile("//GR_ANNOUNCE %0" ::"l"(p)); }
+/* A warp asks L2 for what belongs to so many bytes of elements from position p on. */
+__device__ __forceinline__ void gr_formula_announce(const char *p, int bytes, int lane) {
+#pragma unroll 1
+  for (int k = lane * 128; k < bytes; k += 32 * 128) asm volatile("//GR_ANNOUNCE %0" ::"l"(p + k));
+}
 
 /* One word at position p, of which the first `valid` elements are there (perhaps none); the others are anything. */
 template <int inputs>

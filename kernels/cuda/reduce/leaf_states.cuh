@@ -217,6 +217,7 @@ __device__ __forceinline__ gr_acc gr_read_leaves(const gr_reduce_args &q, const 
     if (ahead && at < stop) gr_bring_rows<R, rows>(w, w, words, nullptr);
 #pragma unroll 1
     for (; at < stop; i++, at += 1 << q.warps_log2, p += step) {
+      if (R::formula && at + (1 << q.warps_log2) < stop) gr_formula_announce(p + step, leaf * size, lane);
       if (!ahead) gr_bring_rows<R, rows>(w, w, words, nullptr);
       words += step;
       const char *next = ahead && at + (1 << q.warps_log2) < stop ? words : nullptr;

@@ -151,8 +151,7 @@ static __device__ __forceinline__ void gr_scan_make(char *rows, int64_t first, i
 template <typename T, int count>
 static __device__ __forceinline__ void gr_scan_announce_formula(int64_t first, int64_t left, int lane) {
   const int bytes = (int)min(left, (int64_t)count) * (int)sizeof(T);
-#pragma unroll 1
-  for (int k = lane * 128; k < bytes; k += 32 * 128) gr_formula_announce((const char *)(first * (int)sizeof(T) + k));
+  gr_formula_announce((const char *)(first * (int)sizeof(T)), bytes, lane);
 }
 
 /* Whether one warp gathers elements fast enough for the whole block. */

@@ -411,7 +411,8 @@ struct gr_counted_sum : gr_common<GR_RED_PRESENT, D, GR_ACC_TREE> {
       /* -0 changes no sum: a NaN becomes it before it is converted, while it is one word; in assembly, since the
          compiler knows that, too, and would select the sum instead */
       float f = x;
-      asm("{.reg .pred p;\n\tsetp.num.f32 p, %0, %0;\n\tselp.f32 %0, %0, 0f80000000, p;\n\t@p add.u32 %1, %1, 1;}"
+      asm("{.reg .pred %%p;\n\tsetp.num.f32 %%p, %0, %0;\n\tselp.f32 %0, %0, 0f80000000, %%p;\n\t"
+          "@%%p add.u32 %1, %1, 1;}"
           : "+f"(f), "+r"(l.count));
       l.sum += (double)f;
     } else if (!gr_is_nan<D>(x)) {
