@@ -59,7 +59,7 @@ static int spread(int wide) {
 static int wide(void) { return spread(1); }
 static int narrow(void) { return spread(0); }
 
-/* What a variance with a mask is of (core/formula/present.c): a, but NaN where the bytes b are 0, infinite where NaN. */
+/* A variance with a mask (core/formula/present.c): of a, but NaN where the bytes b are 0, infinite where it is NaN. */
 static int masked(void) {
   const int a = input(0), b = input(1);
   code.nodes[b].dtype = GR_U8;

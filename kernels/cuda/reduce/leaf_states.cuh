@@ -105,6 +105,7 @@ __device__ __forceinline__ gr_acc gr_begin_variance(const gr_lane_set<S> &lanes,
     uint32_t count = 0;
 #pragma unroll
     for (int i = 0; i < gr_lanes_of<S>; i++) sums.l[i].f[0] = lanes.l[i].sum, count += lanes.l[i].count;
+    if constexpr (std::is_same_v<S, gr_part_of<R, typename R::WholeSum>> && R::marks) count = __popc(count);
     gr_acc acc = gr_fold_lanes<typename R::Plain>(sums.l, c, 32, lane);
     acc.f[2] = (double)gr_warp_sum(count);
     return acc;
@@ -141,7 +142,7 @@ __device__ __forceinline__ void gr_add_squares(typename M::Lane (&l)[gr_lanes_of
                                                const gr_context &c, int skip, const char *next) {
   if constexpr (r < rows) {
     const uint4 row[1] = {w[r]};
-    gr_add_rows<M, 1>(l, row, row, c, r == 0 ? skip : 0);
+    gr_add_rows<M, 1, r>(l, row, row, c, skip);
     if (next) w[r] = gr_load16_at<r * GR_ROW_BYTES>(next);
     gr_add_squares<M, rows, r + 1>(l, w, c, skip, next);
   }
@@ -154,8 +155,8 @@ __device__ __forceinline__ void gr_add_squares(typename M::Lane (&l)[gr_lanes_of
 template <class R, int rows>
 __device__ __forceinline__ gr_acc gr_variance_of_words(uint4 (&w)[rows], const char *at, const char *next, bool never,
                                                      int lane, gr_context c) {
-  using S = gr_part_of<R, typename R::Sum>;
-  using M = gr_part_of<R, typename R::Squares>;
+  using S = gr_part_of<R, typename R::WholeSum>;
+  using M = gr_part_of<R, typename R::WholeSquares>;
   constexpr int size = gr_size<R::dtype>, leaf = GR_LEAF(size);
   gr_lane_set<S> sum = gr_start_lanes<S>();
   gr_lane_set<M> squares = gr_start_lanes<M>();
@@ -164,6 +165,12 @@ __device__ __forceinline__ gr_acc gr_variance_of_words(uint4 (&w)[rows], const c
   if (!S::lanes && v.shift != 0) w[0] = gr_blend(first, v.after_a, v.skip);
   gr_add_rows<S, rows>(sum.l, w, w, c, v.skip / size);
   gr_add_after<S>(sum.l, v, c, 0);
+  if constexpr (R::marks) {
+    uint32_t numbers = 0;
+#pragma unroll
+    for (int i = 0; i < gr_lanes_of<S>; i++) numbers |= sum.l[i].count;
+    c.numbers = numbers;
+  }
   gr_acc acc = gr_begin_variance<R>(sum, leaf, c, lane);
   if constexpr (!R::skips) c.a = acc.f[0] * (1.0 / leaf); /* a power of two: what a division gives */
   else if constexpr (R::dtype == GR_F32) c.a = gr_quotient(acc.f[0], acc.f[2], gr_reciprocal(acc.f[2]));

@@ -1,6 +1,6 @@
 /*
-** What a reducer is, seen from one thread, and what all have in common; thread/reducers.cuh and thread/extremes.cuh
-** have them. A reducer R has a Lane, the state of one lane of a leaf (or, where order inside a leaf cannot matter, of a
+** What a reducer is, seen from one thread, and what all have in common; sums.cuh, variance.cuh, extremes.cuh and
+** reducers.cuh beside this file have them. A reducer R has a Lane, the state of one lane of a leaf (or, where order inside a leaf cannot matter, of a
 ** whole thread):
 **   R::start()                         an empty lane
 **   R::add(lane, x, y, context, code)  one element more (y: of the second input; code: where, see mark)
@@ -34,6 +34,7 @@ struct gr_context {
     int64_t key_xor;   /* ARGMAX: keys are xored with it, for ARGMIN and for signed integers as unsigned ones */
     int64_t is_abs;    /* SUMSQ: -1 for SUMABS, which multiplies |x| by 1 */
     int64_t skip_sign; /* COUNT of integers: -1 where they are floats, whose sign does not count */
+    int64_t numbers;   /* PRESENT, within a leaf: a bit for each element of this lane that is a number */
   };
 };
 

@@ -37,18 +37,18 @@ __device__ __forceinline__ void gr_add_row(typename Q::Lane (&l)[gr_lanes_of<Q>]
   }
 }
 
-/* skip: so many elements of the first row are left out. */
-template <class Q, int rows>
+/* Rows `first` and on; skip: so many elements of row 0 are left out. */
+template <class Q, int rows, int first = 0>
 __device__ __forceinline__ void gr_add_rows(typename Q::Lane (&l)[gr_lanes_of<Q>], const uint4 (&a)[rows],
                                             const uint4 (&b)[rows], const gr_context &k, int skip = 0) {
 #pragma unroll
   for (int r = 0; r < rows; r++) {
     if constexpr (Q::blanks) {
       uint4 x = a[r], y = b[r];
-      gr_blank_missing<Q>(x, y, !Q::lanes || r > 0, skip, 16 / gr_size<Q::dtype>);
-      gr_add_row<Q>(l, x, y, k, r, skip);
+      gr_blank_missing<Q>(x, y, !Q::lanes || first + r > 0, skip, 16 / gr_size<Q::dtype>);
+      gr_add_row<Q>(l, x, y, k, first + r, skip);
     } else {
-      gr_add_row<Q>(l, a[r], b[r], k, r, skip);
+      gr_add_row<Q>(l, a[r], b[r], k, first + r, skip);
     }
   }
 }
