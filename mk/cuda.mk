@@ -69,15 +69,18 @@ gencode = $(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$(call front,$(a)),cod
 # Older compilers know only the first of the two ways to compress; the second halves it again.
 newer := $(findstring compress-mode,$(shell $(nvcc) --help 2>/dev/null))
 compress := -Xfatbin -compress-all $(if $(newer),--compress-mode=size)
-# -O1 is for the host code in them, which only launches, and calls nothing that throws or raises errors of Lua: no
-# unwind tables, 57 KB less. Kernels are always compiled at -O3.
+# The host code in them only launches, and calls nothing that throws or raises errors of Lua: no unwind tables, 57 KB
+# less; of the files that are kernels alone nothing but their registration is called (-Os, 80 KB less). Kernels are
+# always compiled at -O3.
 launcher = $(closed) -fPIC -fvisibility=hidden -fno-exceptions -fno-rtti -fno-threadsafe-statics \
   -fno-asynchronous-unwind-tables
-nvflags = -O1 -std=c++17 -fmad=false -I. $(compress) -Xcompiler $(subst $(empty) ,$(comma),$(launcher)) $(gencode)
+host_speed = -O1
+nvflags = $(host_speed) -std=c++17 -fmad=false -I. $(compress) -Xcompiler $(subst $(empty) ,$(comma),$(launcher)) $(gencode)
 
 # An object's name says for which architectures it is.
 arch_names = $(subst $(empty) ,-,$(strip $(CUDA_ARCHS)))
 cuda_o = $(cuda_cu:%.cu=$(OBJ)/%.$(arch_names).o)
+$(foreach o,$(cuda_o),$(if $(findstring /instances_,$(o)),$(o))): host_speed = -Xcompiler -Os
 $(OBJ)/%.$(arch_names).o: %.cu
 	@mkdir -p $(@D)
 	$(call step,$<) $(nvcc) $(nvflags) $(follow) -c $< -o $@
