@@ -9,38 +9,58 @@
 
 #include "kernels/cuda/grid/combine.cuh"
 #include "kernels/cuda/reduce/leaves.cuh"
+#include "kernels/cuda/reduce/rows_quick.cuh"
+
+/*
+** A place in shared memory that a register holds from here on: by itself the compiler makes it again for each load, of
+** four instructions. All lanes have the same place.
+*/
+static __device__ __forceinline__ char *gr_shared_once(char *p) {
+  return (char *)__cvta_shared_to_generic(__shfl_sync(~0u, (unsigned)__cvta_generic_to_shared(p), 0));
+}
 
 /*
 ** Staged bytes: where threads have rows of their own, and where few share one whose lanes have no order, every 128 are
 ** followed by a gap of one element (at least 4 bytes), so that rows of 2^k bytes meet different banks.
 */
-template <gr_dtype D, bool gaps>
-struct gr_stage {
-  static constexpr int gap = !gaps ? 0 : gr_size<D> == 8 ? 8 : 4,
-                       bytes = ((gr_by_element_bytes + 32) / 128 * (128 + gap) + 128 + 15) / 16 * 16;
-  const char *base;
-  __device__ __forceinline__ int place(int at) const { return at + (at >> 7) * gap; }
+template <gr_dtype D>
+constexpr int gr_stage_gap = gr_size<D> == 8 ? 8 : 4;
+template <gr_dtype D>
+constexpr int gr_stage_bytes = ((gr_by_element_bytes + 32) / 128 * (128 + gr_stage_gap<D>) + 128 + 15) / 16 * 16;
 
-  /* Copies `bytes` bytes from p; gives where in the stage they start. All words are in flight at once. */
-  __device__ __forceinline__ int fill(const char *p, int bytes, int lane) const {
-    int shift = (int)((uintptr_t)p & 15), words = (shift + bytes + 15) >> 4;
-    uint4 w[gr_by_element_bytes / 512 + 1];
+/* Copies `bytes` bytes from p; gives where in the stage they start. All words are in flight at once. */
+static __device__ __forceinline__ int gr_stage_fill(char *stage, int gap, const char *p, int bytes, int lane) {
+  const int shift = (int)((uintptr_t)p & 15), left = ((shift + bytes + 15) >> 4) - lane;
+  uint4 w[gr_by_element_bytes / 512 + 1];
+  p += lane * 16 - shift;
 #pragma unroll
-    for (int i = 0; i <= gr_by_element_bytes / 512; i++)
-      if (i * 32 + lane < words) w[i] = gr_load16(p - shift + (i * 32 + lane) * 16);
+  for (int i = 0; i <= gr_by_element_bytes / 512; i++)
+    if (i * 32 < left) w[i] = gr_load16(p + i * 512);
+  stage += lane * 16 + (lane >> 3) * gap;
 #pragma unroll
-    for (int i = 0; i <= gr_by_element_bytes / 512; i++)
-      if (i * 32 + lane < words) {
-        uint32_t *to = (uint32_t *)(base + place((i * 32 + lane) * 16));
+  for (int i = 0; i <= gr_by_element_bytes / 512; i++, stage += 512 + 4 * gap)
+    if (i * 32 < left) {
+      uint32_t *to = (uint32_t *)stage;
+      if (gap == 0) {
+        *(uint4 *)to = w[i];
+      } else {
         to[0] = w[i].x;
         to[1] = w[i].y;
         to[2] = w[i].z;
         to[3] = w[i].w;
       }
-    return shift;
+    }
+  return shift;
+}
+
+template <gr_dtype D, bool gaps>
+struct gr_stage {
+  const char *base;
+  __device__ __forceinline__ const char *place(int at) const {
+    return base + at + (gaps ? (at >> 7) * gr_stage_gap<D> : 0);
   }
-  __device__ __forceinline__ gr_type<D> get(int at) const { return *(const gr_type<D> *)(base + place(at)); }
-  __device__ __forceinline__ uint32_t get4(int at) const { return *(const uint32_t *)(base + place(at)); }
+  __device__ __forceinline__ gr_type<D> get(int at) const { return *(const gr_type<D> *)place(at); }
+  __device__ __forceinline__ uint32_t get4(int at) const { return *(const uint32_t *)place(at); }
   /* 16 bytes from anywhere, of a stage without gaps. */
   __device__ __forceinline__ uint4 get16(int at) const {
     const uint4 *w = (const uint4 *)(base + (at & ~15));
@@ -49,15 +69,25 @@ struct gr_stage {
 };
 
 /* One row in the stage (or one of each input): where it starts. */
+template <class R>
+struct gr_by_element_at {
+  static constexpr int held = R::inputs == 2 && R::lanes ? gr_by_element_held : 0;
+  const char *base_a, *base_b;
+  int a, b, n;
+  bool fours; /* every row starts at a multiple of four bytes */
+  gr_type<R::dtype> second[held ? held : 1]; /* of the second input, what this thread's lanes of a row meet */
+};
+
 template <class R, bool gaps>
 struct gr_by_element_row {
   using T = gr_type<R::dtype>;
-  static constexpr int size = gr_size<R::dtype>, each = 16 / size;
-  static constexpr int held = R::inputs == 2 && R::lanes ? gr_by_element_held : 0;
+  static constexpr int size = gr_size<R::dtype>, each = 16 / size, held = gr_by_element_at<R>::held;
   gr_stage<R::dtype, gaps> stage_a, stage_b;
   int a, b, n;
-  bool fours; /* every row starts at a multiple of four bytes */
-  T second[held ? held : 1]; /* of the second input, what this thread's lanes of a row meet */
+  bool fours;
+  T (&second)[held ? held : 1];
+  __device__ __forceinline__ explicit gr_by_element_row(gr_by_element_at<R> &at)
+      : stage_a{at.base_a}, stage_b{at.base_b}, a(at.a), b(at.b), n(at.n), fours(at.fours), second(at.second) {}
 
   template <class Q>
   __device__ __forceinline__ void add(typename Q::Lane &l, int k, const gr_context &c) const {
@@ -68,14 +98,14 @@ struct gr_by_element_row {
 
   /* `count` elements of the second input, for tiny: of one vector for all rows, once. */
   template <int count>
-  __device__ __forceinline__ void hold(int at, int apart) {
+  __device__ __forceinline__ void hold(int at, int apart) const {
     static_assert(count <= held, "more than are held");
 #pragma unroll
     for (int i = 0; i < count; i++)
       if (at + i * apart < n) second[i] = stage_b.get(b + (at + i * apart) * size);
   }
   /* Those of a row that 2^log threads share, of which this is number t. */
-  __device__ __forceinline__ void hold_row(int t, int log) {
+  __device__ __forceinline__ void hold_row(int t, int log) const {
     if constexpr (held > 0 && gaps) {
       if (n <= 4) hold<4>(0, 1);
       else if (n <= 16) hold<16>(0, 1);
@@ -174,8 +204,14 @@ struct gr_by_element_row {
         k = n / four * four + at;
       }
     }
-#pragma unroll(gr_by_element_unrolled)
-    for (; k < n; k += apart) add<Q>(l, k, c);
+    constexpr int together = gr_by_element_unrolled;
+#pragma unroll 1
+    for (; k + (together - 1) * apart < n; k += together * apart)
+#pragma unroll
+      for (int i = 0; i < together; i++) add<Q>(l, k + i * apart, c);
+#pragma unroll
+    for (int i = 0; i < together - 1; i++)
+      if (k + i * apart < n) add<Q>(l, k + i * apart, c);
     if constexpr (Q::kind == GR_ACC_POSITION) Q::mark(l, l.code);
     return Q::state(l, c);
   }
@@ -247,12 +283,33 @@ struct gr_by_element_row {
     else if constexpr (!R::lanes) return by_warp<Q>(lane, c);
     else return log == 5 ? by_warp<Q>(lane, c) : by_group<Q>(t, log, c);
   }
-  __device__ __forceinline__ gr_acc reduce(int log, int lane, gr_context c) const {
+  /* The variance of up to 4 elements, which stay in a thread's registers as doubles; part: 1 / n. */
+  __device__ __forceinline__ gr_acc few_squares(double part) const {
+    double x[4];
+#pragma unroll
+    for (int i = 0; i < 4; i++) x[i] = gr_to_f64<R::dtype>(stage_a.get(a + min(i, n - 1) * size));
+#pragma unroll
+    for (int i = 1; i < 4; i++) x[i] = i < n ? x[i] : -0.0;
+    gr_acc acc;
+    acc.f[0] = (x[0] + x[2]) + (x[1] + x[3]);
+    acc.f[2] = (double)n;
+    const double mean = gr_mean_of<R::dtype>(acc.f[0], (double)n, part);
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+      x[i] -= mean;
+      x[i] = i < n ? x[i] * x[i] : -0.0;
+    }
+    acc.f[1] = gr_deviations<R::dtype>((x[0] + x[2]) + (x[1] + x[3]), mean);
+    return acc;
+  }
+  __device__ __forceinline__ gr_acc reduce(int log, int lane, gr_context c, double part) const {
     if constexpr (R::exact) {
-      return R::of(fold<typename R::Moments>(log, lane, c), n);
+      return gr_variance_by<R::dtype>(fold<typename R::Moments>(log, lane, c), (double)n, part);
     } else if constexpr (R::variance) {
+      if constexpr (gaps && !R::skips)
+        if (n <= 4) return few_squares(part);
       gr_acc acc = R::begun(fold<typename R::Sum>(log, lane, c), n);
-      c.a = acc.f[0] / acc.f[2];
+      c.a = R::skips ? acc.f[0] / acc.f[2] : gr_mean_of<R::dtype>(acc.f[0], acc.f[2], part);
       acc.f[1] = gr_deviations<R::dtype>(fold<typename R::Squares>(log, lane, c).f[0], c.a);
       return acc;
     } else {
@@ -261,54 +318,66 @@ struct gr_by_element_row {
   }
 };
 
-template <class R, bool gaps>
-__device__ __forceinline__ void gr_by_element_rows(const gr_reduce_args &q, char *stage_a, char *stage_b, int64_t row0,
-                                              int lane) {
-  int rows = (int)min((int64_t)q.rows_by_element.rows, q.job.count - row0), step_a = (int)q.job.a.step,
-      step_b = (int)q.job.b.step;
-  int n = (int)q.job.n;
-  row0 += q.first;
-  gr_by_element_row<R, gaps> row = {{stage_a}, {stage_b}, 0, 0, n, false, {}};
-  int bytes = n * row.size, b = 0,
-      a = row.stage_a.fill((const char *)q.job.a.data + row0 * step_a, (rows - 1) * step_a + bytes, lane);
-  if (R::inputs == 2)
-    b = row.stage_b.fill((const char *)q.job.b.data + row0 * step_b, (rows - 1) * step_b + bytes, lane);
-  row.fours = ((a | b | step_a | step_b) & 3) == 0;
-  gr_await_earlier();
-  __syncwarp();
-  gr_acc mine = R::identity();
-#pragma unroll 1
-  for (int r0 = 0; r0 < rows; r0 += 32) {
-    /* 32 >> q.rows_by_element.row_threads_log2 rows at a time; lane i keeps row r0 + i. */
-    constexpr int known = gaps && R::lanes ? 0 : !gaps && !R::lanes ? 5 : -1;
-    int count = min(32, rows - r0), log = known < 0 ? q.rows_by_element.row_threads_log2 : known, step = 32 >> log;
-#pragma unroll 1
-    for (int r = 0; r < count; r += step) {
-      int own = r0 + min(r + (lane >> log), count - 1);
-      row.a = a + own * step_a;
-      row.b = b + own * step_b;
-      if (step_b != 0 || r0 + r == 0) row.hold_row(lane & ((1 << log) - 1), log);
-      gr_acc acc = row.reduce(log, lane, q.context);
-      if (log > 0) acc = gr_shuffle_from<R>(acc, (lane - r) << log & 31);
-      mine = gr_select<R>(lane >= r && lane < r + step, acc, mine);
-    }
-    if (lane < count) gr_write<R>(q, mine, row0 + r0 + lane, n);
-  }
-}
-
 /* The rows of a warp, those of one input, fit the stage, gaps included. */
 template <class R>
 __global__ void __launch_bounds__(gr_by_element_warps * 32,
                                   gr_by_element_blocks_for(gr_traits_of<R>, R::dtype == GR_F16))
     gr_reduce_rows_by_element(const __grid_constant__ gr_reduce_args q) {
-  __shared__ __align__(16) char stage[gr_by_element_warps][R::inputs][gr_stage<R::dtype, true>::bytes];
-  int lane = threadIdx.x & 31, warp = gr_warp_index();
+  __shared__ __align__(16) char stage[gr_by_element_warps][R::inputs][gr_stage_bytes<R::dtype>];
+  const int lane = threadIdx.x & 31, warp = gr_warp_index(), log = q.rows_by_element.row_threads_log2;
   int64_t row0 = ((int64_t)blockIdx.x * (blockDim.x >> 5) + warp) * q.rows_by_element.rows;
   gr_start_reading(q.inputs_stable);
   if (row0 >= q.job.count) return;
-  char *a = stage[warp][0], *b = stage[warp][R::inputs - 1];
-  if (q.rows_by_element.row_threads_log2 < (R::lanes ? 1 : 5)) gr_by_element_rows<R, true>(q, a, b, row0, lane);
-  else gr_by_element_rows<R, false>(q, a, b, row0, lane);
+  const int rows = (int)min((int64_t)q.rows_by_element.rows, q.job.count - row0), n = (int)q.job.n,
+            bytes = n * gr_size<R::dtype>, step_a = (int)q.job.a.step, step_b = (int)q.job.b.step;
+  const bool gaps = log < (R::lanes ? 1 : 5);
+  const int gap = gaps ? gr_stage_gap<R::dtype> : 0;
+  row0 += q.first;
+  gr_by_element_at<R> at;
+  char *const stage_a = gr_shared_once(stage[warp][0]);
+  int a = gr_stage_fill(stage_a, gap, (const char *)q.job.a.data + row0 * step_a, (rows - 1) * step_a + bytes, lane),
+      b = 0;
+  at.base_a = at.base_b = stage_a;
+  if constexpr (R::inputs == 2) {
+    char *const stage_b = gr_shared_once(stage[warp][1]);
+    b = gr_stage_fill(stage_b, gap, (const char *)q.job.b.data + row0 * step_b, (rows - 1) * step_b + bytes, lane);
+    at.base_b = stage_b;
+  }
+  at.n = n;
+  at.fours = ((a | b | step_a | step_b) & 3) == 0;
+  const bool quick = gr_is_quick<R>(q);
+  double part = 1.0, less = 1.0, part_less = 1.0; /* while memory works */
+  if constexpr (R::variance) part = 1.0 / (double)n, less = (double)n - q.job.ddof, part_less = 1.0 / less;
+  gr_await_earlier();
+  __syncwarp();
+  gr_acc mine = R::identity();
+#pragma unroll 1
+  for (int r0 = 0; r0 < rows; r0 += 32) {
+    /* 32 >> log rows at a time; lane i keeps row r0 + i. */
+    const int count = min(32, rows - r0), step = 32 >> log;
+#pragma unroll 1
+    for (int r = 0; r < count; r += step) {
+      const int own = r0 + min(r + (lane >> log), count - 1), t = lane & ((1 << log) - 1);
+      const bool other = step_b != 0 || r0 + r == 0; /* of the second input */
+      at.a = a + own * step_a;
+      at.b = b + own * step_b;
+      gr_acc acc;
+      if (gaps) {
+        const gr_by_element_row<R, true> row(at);
+        if (other) row.hold_row(t, log);
+        acc = row.reduce(log, lane, q.context, part);
+      } else {
+        const gr_by_element_row<R, false> row(at);
+        if (other) row.hold_row(t, log);
+        acc = row.reduce(log, lane, q.context, part);
+      }
+      if (log > 0) acc = gr_shuffle_from<R>(acc, (lane - r) << log & 31);
+      mine = gr_select<R>(lane >= r && lane < r + step, acc, mine);
+    }
+    if (lane >= count) continue;
+    if (quick) gr_write_quick<R>(q, mine, row0 + r0 + lane, less, part_less);
+    else gr_write<R>(q, mine, row0 + r0 + lane, n);
+  }
 }
 
 #endif

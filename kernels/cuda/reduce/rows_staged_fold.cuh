@@ -4,6 +4,7 @@
 
 #include "kernels/cuda/block/cp_async.cuh"
 #include "kernels/cuda/reduce/rows_by_vector.cuh"
+#include "kernels/cuda/reduce/rows_quick.cuh"
 #include "kernels/cuda/reduce/tuning.h"
 
 /* Reducers without an order inside leaves, so that words of a row may come as they lie. Not products, which are seldom
@@ -102,17 +103,6 @@ __device__ __forceinline__ gr_acc gr_fold_row(const gr_staged_row &row, int each
 #pragma unroll 1
   for (int h = 1; h < row.threads; h *= 2) v[0] = gr_merge_xor<Q>(v[0], h);
   return v[0];
-}
-
-/*
-** s / n, where `part` is 1 / n: one correction of the product is the rounded quotient, since n is a small whole number,
-** and so no quotient lies that near the middle between two doubles. Not so where s may overflow or vanish.
-*/
-template <gr_dtype D>
-__device__ __forceinline__ double gr_mean_of(double s, double n, double part) {
-  if constexpr (D == GR_F64) return s / n;
-  double m = s * part;
-  return __fma_rn(__fma_rn(-m, n, s), part, m);
 }
 
 /*
@@ -327,12 +317,8 @@ template <class R>
 __device__ __forceinline__ gr_acc gr_variance_row(const gr_staged_row &row, int each, int lane, gr_context k, double n,
                                                 double part) {
   gr_acc acc;
-  if constexpr (R::exact) { /* as R::of */
-    acc = gr_fold_row<typename R::Moments>(row, each, lane, k);
-    int64_t sum = (int64_t)acc.f[0], squares = (int64_t)acc.f[1];
-    acc.f[1] = gr_mean_of<R::dtype>((double)((int64_t)n * squares - sum * sum), n, part);
-    acc.f[2] = n;
-    return acc;
+  if constexpr (R::exact) {
+    return gr_variance_by<R::dtype>(gr_fold_row<typename R::Moments>(row, each, lane, k), n, part);
   } else {
     if constexpr (gr_size<R::dtype> == 2)
       if (row.words > 32) return gr_variance_lines<R>(row, 1 << each, lane, n, part);

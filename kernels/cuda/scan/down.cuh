@@ -3,51 +3,52 @@
 ** elements, of 32 columns, in shared memory until what lies before them is known: a lane of the warp is a column, and a
 ** warp goes down some lanes of the scan.
 **
-** What a row adds up to is published, and by whoever has the last row of a tile, of a group of tiles and of a
-** superblock, what these do: each before its block waits for anything of the next level, so that no level is a chain of
-** blocks that wait for each other. Blocks wait for blocks before them alone, which the hardware starts first.
+** What a row adds up to is published, and by whoever has the last row of a tile and of a group of tiles, what these do
+** (scan/carry.cuh). Blocks wait for blocks before them alone, which the hardware starts first.
 */
 #ifndef GR_CUDA_SCAN_DOWN_CUH
 #define GR_CUDA_SCAN_DOWN_CUH
 
+#include "kernels/cuda/scan/carry.cuh"
 #include "kernels/cuda/scan/rows.cuh"
 
 /* Of the scan's 32 lanes of a row, those that a thread has; warps of a block. */
 template <class S> constexpr int gr_scan_down_lanes = sizeof(typename S::In) == 8 ? 2 : 4;
 template <class S> constexpr int gr_scan_down_warps = 32 / gr_scan_down_lanes<S>;
 
-/* Scans over 32 lanes whose totals come one by one: the last lower halves of 1, 2, 4, 8 and 16 lanes. */
-template <class S> struct gr_scan_chain {
-  typename S::Value lower[5];
-  /* What lane number `lane` has after the scan. */
-  __device__ __forceinline__ typename S::Value next(typename S::Value total, int lane) {
-    bool whole = true; /* of a group so far */
-#pragma unroll
-    for (int s = 0; s < 5; s++) {
-      if (lane >> s & 1) {
-        total = S::join(lower[s], total);
-      } else {
-        if (whole) lower[s] = total;
-        whole = false;
-      }
-    }
-    return total;
-  }
-  /* The same of a value within that lane, which is not its total. */
-  __device__ __forceinline__ typename S::Value within(typename S::Value v, int lane) const {
-#pragma unroll
-    for (int s = 0; s < 5; s++)
-      if (lane >> s & 1) v = S::join(lower[s], v);
-    return v;
-  }
-};
-
 template <class S> struct gr_scan_down_shared {
   using Value = typename S::Value;
-  Value total[gr_scan_down_warps<S>][32], own[32]; /* of a warp's elements, of the row */
-  Value row[GR_SCAN_ROWS - 1][32], tile[31][32];   /* published by those before; of groups it is tile's place, too */
-  Value above[32], base[32], last[32]; /* what lies before the row in its tile, and before that; all of the tile */
+  Value total[gr_scan_down_warps<S>][32]; /* of a warp's elements */
+  Value above[32], base[32];              /* what lies before the row in its tile, and before that */
 };
+
+/* What `count` warps from `first` on add up to, as a tree. */
+template <class S, int count>
+static __device__ __forceinline__ typename S::Value gr_scan_down_sum(const gr_scan_down_shared<S> &s, int first,
+                                                                     int lane) {
+  if constexpr (count == 1) return s.total[first][lane];
+  else return S::join(gr_scan_down_sum<S, count / 2>(s, first, lane),
+                      gr_scan_down_sum<S, count / 2>(s, first + count / 2, lane));
+}
+
+/* What lies before a warp in the row: a sum for each bit of its number; and v with it. */
+template <class S> constexpr int gr_scan_down_levels = sizeof(typename S::In) == 8 ? 4 : 3;
+template <class S, int level = 0>
+static __device__ __forceinline__ void gr_scan_down_lower(const gr_scan_down_shared<S> &s, int warp, int lane,
+                                                          typename S::Value (&lower)[gr_scan_down_levels<S>]) {
+  if constexpr (level < gr_scan_down_levels<S>) {
+    lower[level] = warp >> level & 1 ? gr_scan_down_sum<S, 1 << level>(s, (warp >> level) - 1 << level, lane)
+                                     : S::identity();
+    gr_scan_down_lower<S, level + 1>(s, warp, lane, lower);
+  }
+}
+template <class S>
+static __device__ __forceinline__ typename S::Value
+gr_scan_down_before(const typename S::Value (&lower)[gr_scan_down_levels<S>], typename S::Value v) {
+#pragma unroll
+  for (int k = 0; k < gr_scan_down_levels<S>; k++) v = S::join(lower[k], v);
+  return v;
+}
 
 /* Which column a lane has, and which row of it. */
 struct gr_scan_down_place {
@@ -60,40 +61,21 @@ static __device__ __forceinline__ gr_scan_down_place gr_scan_down_place_of(const
   return {(int)(blockIdx.x / strips), column, column < (int)q.count};
 }
 
-/* What was published by so many before: each warp from `first` on waits for some of it, a few at a time. */
-template <class S, int of, int first>
-static __device__ __forceinline__ void gr_scan_down_wait(const gr_scan &q, const gr_halves *from, int wanted,
-                                                         typename S::Value (*to)[32], int warp, int lane) {
-  constexpr int warps = gr_scan_down_warps<S> - first, each = Tuning::down_together;
-#pragma unroll 1
-  for (int j = warp - first; j < of; j += each * warps) {
-    typename S::Value v[each];
-    const gr_halves *at[each];
-    bool want[each];
-#pragma unroll
-    for (int k = 0; k < each; k++) {
-      at[k] = from + (j + k * warps) * (int)q.count;
-      want[k] = j + k * warps < wanted;
-    }
-    gr_await(at, want, q.tag, S::identity(), v);
-#pragma unroll
-    for (int k = 0; k < each; k++)
-      if (j + k * warps < wanted) to[j + k * warps][lane] = v[k];
+/* What the row adds up to, for those after it; where it is the last one of a tile, that tile, and where it is the last
+   one of a group, that. */
+template <class S>
+static __device__ __forceinline__ void gr_scan_down_publish(const gr_scan &q, int row, int column,
+                                                            typename S::Value v) {
+  const int in_tile = row % GR_SCAN_ROWS, tile = row / GR_SCAN_ROWS;
+  const bool there = column < (int)q.count;
+  if (in_tile & 1) v = gr_scan_carry<S, true>(q, q.tile, row, gr_scan_ended(in_tile), column, v).joined;
+  if (in_tile < GR_SCAN_ROWS - 1) {
+    if (there) gr_publish(gr_scan_word(q, q.tile, row, column), v, q.tag);
+    return;
   }
-}
-
-/* What that comes to: the scan of those before. Its own total makes it that of all, in *whole. */
-template <class S, int of>
-static __device__ __forceinline__ typename S::Value gr_scan_down_sum(const typename S::Value (*from)[32], int before,
-                                                                     typename S::Value own, int lane,
-                                                                     typename S::Value *whole) {
-  gr_scan_chain<S> chain;
-  typename S::Value v = S::identity();
-#pragma unroll 1
-  for (int j = 0; __any_sync(~0u, j < before); j++)
-    if (j < before) v = chain.next(from[j][lane], j);
-  if (before == of) *whole = chain.next(own, of);
-  return v;
+  if (tile & 1) v = gr_scan_carry<S, true>(q, q.group, tile, gr_scan_ended(tile & 31), column, v).joined;
+  if (there) gr_publish(gr_scan_word(q, q.group, tile, column), v, q.tag);
+  if ((tile & 31) == 31) gr_scan_publish_group<S, true>(q, tile >> 5, column, v);
 }
 
 template <class S> constexpr int gr_scan_down_threads = gr_scan_down_warps<S> * 32;
@@ -108,22 +90,28 @@ static __global__ void __launch_bounds__(gr_scan_down_threads<S>, Tuning::down_t
   __shared__ gr_scan_down_shared<S> s;
   const int lane = threadIdx.x & 31, warp = gr_scan_warp();
   const gr_scan_down_place at = gr_scan_down_place_of(q, lane);
-  const int rows = (int)GR_SCAN_DOWN_ROWS(q.n), tiles = rows / GR_SCAN_ROWS + 1, groups = tiles / 32 + 1;
-  const int tile = at.row / GR_SCAN_ROWS, group = tile / 32;
-  const int in_tile = at.there ? at.row % GR_SCAN_ROWS : 0, in_group = at.there ? tile % 32 : 0;
-  const int in_super = at.there ? group % 32 : 0;
+  const int tile = at.row / GR_SCAN_ROWS, in_tile = at.row % GR_SCAN_ROWS;
   const int here = at.there ? (int)min(q.n - (int64_t)at.row * GR_SCAN_DOWN_ROW, (int64_t)GR_SCAN_DOWN_ROW) : 0;
   const int first = warp * lanes * 8, left = here - first;
-  /* of all rows of a column, then of tiles, groups and superblocks */
-  const auto published = [&](int k) { return q.tile + (int64_t)k * (int)q.count + at.column; };
   In *const in = (In *)stage + first * 32 + lane; /* a row of the block's columns after the other */
   gr_await_earlier();
   gr_let_next_start();
   const char *p = q.a + at.column * q.a_step + ((int64_t)at.row * GR_SCAN_DOWN_ROW + first) * q.a_stride;
+  const int words = (int)sizeof(In) * 2, together = 32 / words; /* of a row of the block's columns; rows of a warp */
+  if (at.column - lane + 32 <= (int)q.count && (((uintptr_t)(p - lane * q.a_step) | (uintptr_t)q.a_stride) & 15) == 0) {
+    p += lane / words * q.a_stride + (lane % words * 16 - lane * (int)sizeof(In));
+    char *to = (char *)(in - lane) + lane * 16;
+    const int64_t step = q.a_stride * together;
 #pragma unroll
-  for (int k = 0; k < lanes * 8; k++)
-    if (k < left) gr_copy_async<sizeof(In)>(in + k * 32, p + k * q.a_stride);
+    for (int k = lane / words; k < lanes * 8; k += together, p += step, to += 512)
+      if (k < left) gr_copy_async<16>(to, p);
+  } else {
+#pragma unroll 4
+    for (int k = 0; k < lanes * 8; k++, p += q.a_stride)
+      if (k < left) gr_copy_async<sizeof(In)>(in + k * 32, p);
+  }
   gr_copies_wait();
+  __syncwarp();
   /* Elements that are not there are anything: nothing follows them. */
   const auto take = [&](int m, Value(&v)[8]) {
     In x[8];
@@ -134,8 +122,7 @@ static __global__ void __launch_bounds__(gr_scan_down_threads<S>, Tuning::down_t
   /* what lies before each of this thread's lanes in the row */
   Value before[lanes];
   {
-    gr_scan_chain<S> chain;
-    Value own[lanes], last = S::identity();
+    Value own[lanes];
 #pragma unroll
     for (int m = 0; m < lanes; m++) {
       Value v[8];
@@ -145,64 +132,24 @@ static __global__ void __launch_bounds__(gr_scan_down_threads<S>, Tuning::down_t
     gr_scan_own<S>(own);
     s.total[warp][lane] = own[lanes - 1];
     __syncthreads();
-#pragma unroll 1
-    for (int w = 0; w < warp; w++) last = chain.next(s.total[w][lane], w);
-    before[0] = last;
+    Value lower[gr_scan_down_levels<S>];
+    gr_scan_down_lower<S>(s, warp, lane, lower);
+    before[0] = gr_scan_down_before<S>(lower, S::identity());
 #pragma unroll
-    for (int m = 1; m < lanes; m++) before[m] = chain.within(own[m - 1], warp);
+    for (int m = 1; m < lanes; m++) before[m] = gr_scan_down_before<S>(lower, own[m - 1]);
     if (warp == warps - 1) {
-      const Value total = chain.within(own[lanes - 1], warp);
-      s.own[lane] = total;
-      if (at.there) gr_publish(published(at.row), total, q.tag);
+      gr_scan_down_publish<S>(q, at.row, at.column, gr_scan_down_before<S>(lower, own[lanes - 1]));
+    } else if (warp == 0) {
+      s.above[lane] = gr_scan_carry<S, true>(q, q.tile, at.row, in_tile, at.column, S::identity()).joined;
+    } else if (warp == 1) {
+      const gr_halves *const groups = tile > 31 ? gr_scan_word(q, q.before, tile >> 5, at.column) : NULL;
+      const gr_scan_carried<S> before =
+          gr_scan_carry<S, true>(q, q.group, tile, tile & 31, at.column, S::identity(), groups);
+      s.base[lane] = S::join(before.beside, before.joined);
     }
   }
-  gr_scan_down_wait<S, GR_SCAN_ROWS - 1, 0>(q, published(at.row - in_tile), in_tile, s.row, warp, lane);
   __syncthreads();
-  if (warp == 0) {
-    Value whole = S::identity();
-    s.above[lane] = gr_scan_down_sum<S, GR_SCAN_ROWS - 1>(s.row, in_tile, s.own[lane], lane, &whole);
-    s.last[lane] = whole;
-    if (in_tile == GR_SCAN_ROWS - 1) gr_publish(published(rows + tile), whole, q.tag);
-  } else {
-    gr_scan_down_wait<S, 31, 1>(q, published(rows + tile - in_group), in_group, s.tile, warp, lane);
-  }
-  __syncthreads();
-  const bool ends = in_tile == GR_SCAN_ROWS - 1 && in_group == 31; /* a group */
-  const bool several = rows > GR_SCAN_ROWS * 32;                   /* groups */
-  Value base = S::identity(), of_all = S::identity();
-  if (warp == 1) {
-    base = gr_scan_down_sum<S, 31>(s.tile, in_group, s.last[lane], lane, &of_all);
-    if (ends) gr_publish(published(rows + tiles + group), of_all, q.tag);
-  }
-  if (several) {
-    __syncthreads(); /* the place of tiles is that of groups now */
-    if (warp > 1)
-      gr_scan_down_wait<S, 31, 2>(q, published(rows + tiles + group - in_super), in_super, s.tile, warp, lane);
-    __syncthreads();
-  }
-  if (warp == 1) {
-    Value whole = S::identity(), supers = S::identity();
-    if (several) {
-      const Value in_these = gr_scan_down_sum<S, 31>(s.tile, in_super, of_all, lane, &whole);
-      /* first whoever ends a superblock, for which others of this warp may wait */
-      const bool closes = ends && in_super == 31;
-#pragma unroll 1
-      for (int turn = 0; turn < 2; turn++) {
-        const gr_halves *above[1] = {published(rows + tiles + groups + group / 32 - 1)};
-        bool wanted[1] = {at.there && group >= 32 && closes == (turn == 0)};
-        Value v[1];
-        gr_await(above, wanted, q.tag, S::identity(), v);
-        if (closes != (turn == 0)) continue;
-        supers = v[0];
-        if (closes) gr_publish(published(rows + tiles + groups + group / 32), S::join(v[0], whole), q.tag);
-      }
-      supers = S::join(supers, in_these);
-    }
-    s.base[lane] = S::join(supers, base);
-  }
-  __syncthreads();
-  const Value above = s.above[lane];
-  base = s.base[lane];
+  const Value above = s.above[lane], base = s.base[lane];
   char *out = q.out + at.column * q.out_step + ((int64_t)at.row * GR_SCAN_DOWN_ROW + first) * q.out_stride;
 #pragma unroll
   for (int m = 0; m < lanes; m++) {
@@ -223,17 +170,9 @@ static __global__ void __launch_bounds__(gr_scan_down_threads<S>, Tuning::down_t
     for (int k = 0; k < 8; k++) v[k] = S::join(own, v[k]);
     S::results(v, y, q.flip);
 #pragma unroll
-    for (int k = 0; k < 8; k++) {
-      if (m * 8 + k >= left) continue;
-      __stcs((Out *)(out + (m * 8 + k) * q.out_stride), y[k]);
-    }
+    for (int k = 0; k < 8; k++, out += q.out_stride)
+      if (m * 8 + k < left) __stcs((Out *)out, y[k]);
   }
-}
-
-/* Words that are published. */
-static int64_t gr_scan_down_words(int64_t n, int64_t count) {
-  const int64_t rows = GR_SCAN_DOWN_ROWS(n), tiles = rows / GR_SCAN_ROWS + 1;
-  return (rows + tiles + tiles / 32 + 1 + tiles / 1024 + 1) * count;
 }
 
 #endif

@@ -6,9 +6,12 @@ static_assert(GR_SCANNED_COUNT == 4, "sums, products, and what goes by keys: min
 static int has_keys(const gr_scan_job *job) { return job->op == GR_OP_min || job->op == GR_OP_max; }
 
 /* A tile has 4096 elements, since the order of additions says so. For narrow keys no order counts: tiles of 16 KB. */
-static int64_t tiles_of(const gr_scan_job *job) {
+static int64_t row_of(const gr_scan_job *job) {
   int size = gr_size_of(job->dtype);
-  int64_t tile = (has_keys(job) && size < 4 ? 32 / size : 8) * 32 * GR_SCAN_ROWS;
+  return (has_keys(job) && size < 4 ? 32 / size : 8) * 32;
+}
+static int64_t tiles_of(const gr_scan_job *job) {
+  int64_t tile = row_of(job) * GR_SCAN_ROWS;
   return (job->n + tile - 1) / tile;
 }
 
@@ -48,7 +51,7 @@ static int is_woven(const gr_scan_job *job) {
 }
 
 /* All but where the scratch memory is. */
-static gr_scan arguments_of(const gr_scan_job *job) {
+static gr_scan arguments_of(const gr_scan_job *job, const gr_cuda_chip *chip) {
   gr_scan q;
   int64_t back = job->reverse ? job->n - 1 : 0, sign = job->reverse ? -1 : 1;
   memset(&q, 0, sizeof q);
@@ -64,25 +67,32 @@ static gr_scan arguments_of(const gr_scan_job *job) {
   q.exclusive = job->exclusive;
   q.down = goes_down(job);
   q.woven = is_woven(job);
-  if (q.woven) q.lanes = gr_woven_rows(job->count);
+  if (q.woven)
+    q.lanes = gr_woven_rows(job->count, row_of(job), gr_size_of(job->dtype), gr_size_of(job->out_dtype), chip);
   q.flip = flip_of(job);
   return q;
 }
 
-static uint32_t groups_of(const gr_scan &q) { return q.tiles / 32 + 1; }
-/* Where totals of tiles of woven columns begin behind those of pieces, those of groups behind these, and so on. */
-static size_t woven_pieces(const gr_scan &q) { return (size_t)q.tiles * (size_t)q.count * (GR_SCAN_ROWS / q.lanes); }
-static size_t woven_tiles(const gr_scan &q) { return groups_of(q) * (size_t)q.count * 32; }
-static size_t woven_groups(const gr_scan &q) { return (q.tiles / 1024 + 1) * (size_t)q.count * 32; }
-static size_t scratch_of(const gr_scan &q) {
-  uint32_t supers = q.tiles / 1024 + 2;
-  if (q.woven) {
-    const size_t before = (groups_of(q) + 1) * (size_t)q.count;
-    return GR_COUNTER_BYTES + (woven_pieces(q) + woven_tiles(q) + woven_groups(q) + before) * sizeof(gr_halves);
+/*
+** Words that are published, level by level: of tiles, of groups of them, of superblocks, and of all that lies before a
+** group. Of woven columns and of those that are gone down the first are of pieces of tiles, and levels are those above
+** them: of every column side by side.
+*/
+struct Words {
+  size_t tiles, groups, supers, before;
+};
+static Words words_of(const gr_scan &q) {
+  if (!q.woven && !q.down) {
+    if (q.count > 1) return {(size_t)(q.count * q.tiles), 0, 0, 0};
+    return {q.tiles, q.tiles / 32 + 1, q.tiles / 1024 + 2, 0};
   }
-  if (q.down) return GR_COUNTER_BYTES + (size_t)gr_scan_down_words(q.n, q.count) * sizeof(gr_halves);
-  if (q.count > 1) return GR_COUNTER_BYTES + (size_t)(q.count * q.tiles) * sizeof(gr_halves);
-  return GR_COUNTER_BYTES + ((size_t)q.tiles + groups_of(q) + supers) * sizeof(gr_halves);
+  const size_t pieces = q.woven ? (size_t)q.tiles * (GR_SCAN_ROWS / q.lanes) : (size_t)GR_SCAN_DOWN_ROWS(q.n);
+  const size_t tiles = q.woven ? q.tiles : pieces / GR_SCAN_ROWS + 1, groups = tiles / 32 + 1, count = (size_t)q.count;
+  return {pieces * count, tiles * count, groups * count, (groups + 1) * count};
+}
+static size_t scratch_of(const gr_scan &q) {
+  const Words w = words_of(q);
+  return GR_COUNTER_BYTES + (w.tiles + w.groups + w.supers + w.before) * sizeof(gr_halves);
 }
 
 static int start(const gr_scan_job *job, const gr_scan *q, const gr_scan_place &at) {
@@ -119,7 +129,7 @@ static int scan_apart(const gr_scan_job *job, const gr_cuda_run *run) {
 
 int gr_cuda_scan(const gr_scan_job *job, const gr_cuda_run *run) {
   if (job->n <= 0 || job->count <= 0) return cudaSuccess;
-  gr_scan q = arguments_of(job);
+  gr_scan q = arguments_of(job, run->chip);
   if (q.count > 1 && job->n > GR_SCAN_MOST && !q.down && !q.woven) return scan_apart(job, run);
   q.inputs_stable =
       gr_reads_at_once(*run, q.tiles <= Tuning::short_tiles && !q.down && !q.woven,
@@ -129,15 +139,16 @@ int gr_cuda_scan(const gr_scan_job *job, const gr_cuda_run *run) {
   if (e != cudaSuccess) return e;
   q.next = (unsigned *)run->scratch->memory;
   q.tile = (gr_halves *)((char *)run->scratch->memory + GR_COUNTER_BYTES);
-  q.group = q.tile + (q.woven ? woven_pieces(q) : q.tiles);
-  q.super = q.group + (q.woven ? woven_tiles(q) : groups_of(q));
-  q.before = q.super + (q.woven ? woven_groups(q) : 0);
+  const Words w = words_of(q);
+  q.group = q.tile + w.tiles;
+  q.super = q.group + w.groups;
+  q.before = q.super + w.supers;
   q.tag = gr_tag_of(run->epoch);
   return start(job, &q, {run->chip, (cudaStream_t)run->stream, NULL, run->formula});
 }
 
 void gr_cuda_explain_scan(const gr_scan_job *job, const gr_cuda_chip *chip, gr_explained *e) {
-  gr_scan q = arguments_of(job);
+  gr_scan q = arguments_of(job, chip);
   bool few = q.tiles <= Tuning::short_tiles;
   *e = {few ? "gr_scan_short" : "gr_scan_long",
         few ? "a block a tile, up to 1024 tiles" : "blocks stay, and tiles pass through a ring in shared memory",

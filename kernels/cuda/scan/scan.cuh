@@ -41,12 +41,14 @@ typedef struct gr_scan {
   int32_t down;  /* neighbouring columns, which a warp goes down (scan/down.cuh) */
   int32_t woven; /* few columns without gaps, whose pieces go through a ring (scan/woven.cuh): a and out are then all
                     elements in order of memory, and strides from one to the next */
+  int32_t apart; /* of those, results that are longer than elements have a place of their own in a block */
   int32_t inputs_stable; /* no launch that may still run writes what this one reads */
   int64_t flip; /* of keys: complements them for max, where the smallest is looked for too; of signed integers; sums and
                    products of bf16: they are */
   unsigned *next; /* the next tile to take, and how many blocks have ended */
-  gr_halves *tile, *group, *super; /* published totals; of several vectors, one after the other, those of tiles alone */
-  gr_halves *before; /* published, of woven columns: all that lies before each group */
+  /* published totals; of several vectors, one after the other, those of tiles alone; of columns that are woven or gone
+     down those of pieces of tiles, of tiles and of groups (scan/carry.cuh), and all that lies before each group */
+  gr_halves *tile, *group, *super, *before;
   gr_tag tag;
   uint32_t tiles; /* of a vector; of woven columns pieces of all of them */
 } gr_scan;

@@ -46,16 +46,23 @@ static int gr_scan_slots(const gr_cuda_chip *chip, int each, int fixed) {
 
 template <class S> static cudaError_t gr_scan_start_woven(gr_scan &q, const gr_scan_place &at) {
   const int columns = (int)q.count;
-  const int each = columns * gr_woven<S>::pitch(q.lanes, columns) + (int)sizeof(gr_woven_slot<S>);
   const int64_t in = sizeof(typename S::In), out = sizeof(typename S::Out), piece = q.lanes * gr_woven<S>::row;
   /* backwards: from the last element of all on */
   if (q.a_stride < 0) q.a += (columns - 1) * in, q.out += (columns - 1) * out;
   q.a_stride = q.a_stride < 0 ? -in : in;
   q.out_stride = q.out_stride < 0 ? -out : out;
   q.tiles = (uint32_t)((q.n + piece - 1) / piece);
-  q.slots = gr_scan_slots(at.chip, each, 0);
+  int each, fixed;
+  const auto divide = [&](int apart) {
+    q.apart = apart;
+    each = gr_woven<S>::bytes(apart, q.lanes, columns) + (int)sizeof(gr_woven_slot<S>);
+    fixed = gr_woven<S>::fixed(apart, q.lanes, columns);
+    q.slots = gr_scan_slots(at.chip, each, fixed);
+  };
+  divide(gr_woven<S>::apart);
+  if (q.apart && q.slots < Tuning::ring_least_slots) divide(0);
   return gr_scan_launch((const void *)gr_scan_woven<S>, q, at.chip->sms * Tuning::ring_blocks, gr_woven<S>::threads,
-                        q.slots * each, at);
+                        fixed + q.slots * each, at);
 }
 
 /* Whether vectors are a thread's each: short ones without a gap between them. */

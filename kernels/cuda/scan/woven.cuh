@@ -4,39 +4,62 @@
 ** columns. One warp brings a piece, each element to its column's place in shared memory, so that from there on a row of
 ** a column is what a row of a vector is; others put results back between each other as they go out.
 **
-** So levels are those of a scan, with pieces below tiles: pieces of a tile, tiles of a group, groups of a superblock.
-** Number k of a level is published joined with as many before it as k has ones at its end: 3 with 2, 1 and 0, 5 with 4,
-** 6 alone. So what lies before k is a word for each bit that k has, joined in the order of a scan, and a lane has a
-** column: all columns are looked up at once. A total that must be known before another is that of an earlier piece.
+** So levels are those of a scan, with pieces below tiles; what lies before a piece is looked up by scan/carry.cuh. A
+** total that must be known before another is that of an earlier piece.
 */
 #ifndef GR_CUDA_SCAN_WOVEN_CUH
 #define GR_CUDA_SCAN_WOVEN_CUH
 
+#include "kernels/cuda/scan/carry.cuh"
 #include "kernels/cuda/scan/ring.cuh"
 
-/* Rows of a piece: a power of two. Of all columns together there are no more than lanes of a warp. */
-static inline int gr_woven_rows(int64_t columns) {
-  static_assert(Tuning::woven_rows <= 32, "a lane has a row's total");
+/*
+** Results that are several times as long as elements have a place of their own, one for all pieces of a block, so that
+** there is room for more of those that wait; others are put upon the elements.
+*/
+static constexpr bool gr_woven_apart(int in, int out) { return out >= Tuning::woven_apart * in; }
+
+/* Rows of a piece, of so many elements each: a power of two. Of all columns together there are no more than lanes of a
+   warp, each of which has a row's total; and a block has room for some pieces, unless a row of each is too much. */
+static inline int gr_woven_rows(int64_t columns, int64_t length, int in, int out, const gr_cuda_chip *chip) {
+  const int64_t there = (chip->shared_optin + 1024) / Tuning::ring_blocks - 1024, slot = 1024;
+  const bool apart = gr_woven_apart(in, out);
+  const auto fits = [&](int64_t all) {
+    return (apart ? all * out : 0) + Tuning::woven_pieces * (all * (apart || in > out ? in : out) + slot) <= there;
+  };
   int rows = GR_SCAN_ROWS;
-  while (rows > 1 && rows * columns > Tuning::woven_rows) rows /= 2;
+  while (rows > 1 && (rows * columns > 32 || !fits(rows * columns * length))) rows /= 2;
   return rows;
 }
 
 /*
-** Warps: one brings pieces, one adds up their rows' totals, one publishes pieces and tiles, one groups, some look back;
+** Warps: some bring pieces, one adds up their rows' totals, one publishes pieces and tiles, one groups, some look back;
 ** the others add rows up and write. Narrow elements are fetched by those who add, so that there are more of them.
 */
 template <class S> struct gr_woven {
   using Shape = gr_scan_shape<S>;
   static constexpr bool narrow = sizeof(typename S::In) < 4;
-  static constexpr int lookers = Tuning::woven_lookers, adders = narrow ? Tuning::woven_fetchers : Tuning::woven_adders,
-                       writers = 12 - lookers - adders, threads = 16 * 32;
+  static constexpr int lookers = Tuning::woven_lookers,
+                       fetchers = S::count == S::each ? Tuning::woven_fetchers : Tuning::woven_key_fetchers,
+                       adders = narrow ? fetchers : Tuning::woven_adders,
+                       loaders = narrow ? 1 : Tuning::woven_loaders, writers = 13 - lookers - adders - loaders,
+                       threads = 16 * 32;
   static constexpr int row = Shape::row;
-  /* bytes of a row of a column, elements first and results later */
-  static constexpr int plane = Shape::results ? Shape::results : Shape::In::bytes;
-  /* Of a column: a little more than its rows, so that neighbours in memory do not meet in a bank. */
-  static __host__ __device__ __forceinline__ int pitch(int rows, int columns) {
-    return rows * plane + (7 / columns + 1) * 16;
+  static constexpr bool apart = gr_woven_apart(sizeof(typename S::In), sizeof(typename S::Out));
+  /* Bytes from row to row of a column, elements that have room for their results, or not; and of all rows: a little
+     more, so that neighbours in memory do not meet in a bank. */
+  static __host__ __device__ __forceinline__ int plane(bool results) {
+    return results && Shape::results > 0 ? Shape::results : Shape::In::bytes;
+  }
+  static __host__ __device__ __forceinline__ int pitch(bool results, int rows, int columns) {
+    return rows * plane(results) + (7 / columns + 1) * 16;
+  }
+  /* Bytes of the elements of a slot, and of results that lie apart, if they do: a chip may have no room for them. */
+  static __host__ __device__ __forceinline__ int bytes(bool apart, int rows, int columns) {
+    return columns * pitch(!apart, rows, columns);
+  }
+  static __host__ __device__ __forceinline__ int fixed(bool apart, int rows, int columns) {
+    return apart ? columns * pitch(true, rows, columns) : 0;
   }
 };
 
@@ -48,31 +71,44 @@ template <class S> struct gr_woven_slot {
   gr_mbarrier loaded, added, published, based, free;
 };
 
+/* Elements or results of a piece: bytes from column to column, and from row to row. */
+struct gr_woven_rows_of {
+  char *data;
+  int pitch, row;
+  __device__ __forceinline__ char *operator()(int column, int r) const { return data + column * pitch + r * row; }
+};
+
 template <class S> struct gr_woven_ring : gr_ring<gr_woven_slot<S>, 0> {
+  using Woven = gr_woven<S>;
   using Ring = gr_ring<gr_woven_slot<S>, 0>;
-  int rows, columns, pitch;
+  bool apart;
+  int rows, columns, bytes;
   int level, share; /* log2 of the pieces of a tile; 2^20 of one column, rounded up */
+  /* first results that lie apart, then elements, then slots */
   __device__ __forceinline__ gr_woven_ring(char *memory, const gr_scan &q)
-      : Ring(memory, (gr_woven_slot<S> *)(memory + q.slots * (int)q.count * gr_woven<S>::pitch(q.lanes, (int)q.count)),
-             q.slots),
-        rows(q.lanes), columns((int)q.count), pitch(gr_woven<S>::pitch(rows, columns)),
-        level((rows < 16) + (rows < 8) + (rows < 4) + (rows < 2)), share(((1 << 20) - 1 + columns) / columns) {}
+      : Ring(memory, NULL, q.slots), apart(Woven::apart && q.apart), rows(q.lanes),
+        columns((int)q.count), bytes(Woven::bytes(apart, rows, columns)),
+        level((rows < 16) + (rows < 8) + (rows < 4) + (rows < 2)), share(((1 << 20) - 1 + columns) / columns) {
+    this->data += Woven::fixed(apart, rows, columns);
+    this->slots = (gr_woven_slot<S> *)(this->data + q.slots * bytes);
+  }
   __device__ __forceinline__ int all() const { return rows * columns; }
-  __device__ __forceinline__ char *place(int column, int r) const {
-    return this->data + (this->at.slot * columns + column) * pitch + r * gr_woven<S>::plane;
+  /* The elements, or the results, of this slot. */
+  __device__ __forceinline__ gr_woven_rows_of of(bool results) const {
+    const bool there = apart && results, room = !apart || results;
+    return {this->data + (there ? -Woven::fixed(true, rows, columns) : this->at.slot * bytes),
+            Woven::pitch(room, rows, columns), Woven::plane(room)};
   }
   __device__ __forceinline__ int column_of(int k) const { return k >> (4 - level); }
   /* k / columns, of up to 1024 elements of each column: what it comes out too large by is less than 1 / columns. */
   __device__ __forceinline__ int position_of(int k) const { return k * share >> 20; }
   /* Row k of all, column by column. */
-  __device__ __forceinline__ char *row_of(int k) const { return place(column_of(k), k & (rows - 1)); }
+  __device__ __forceinline__ char *row_of(bool results, int k) const {
+    return of(results)(column_of(k), k & (rows - 1));
+  }
   /* Of a piece. */
   __device__ __forceinline__ int tile(unsigned piece) const { return (int)(piece >> level); }
   __device__ __forceinline__ int in_tile(unsigned piece) const { return (int)(piece & ((1u << level) - 1)); }
-  /* Where number k of a level is published. */
-  __device__ __forceinline__ gr_halves *of(gr_halves *level, int64_t k, int column) const {
-    return level + k * columns + column;
-  }
 };
 
 /* Where elements of a row are in its place: number `first`, and every 32nd from there on. */
@@ -128,19 +164,22 @@ template <int threads> static __device__ __forceinline__ void gr_woven_meet(int 
 ** several to a word, each with a place of its own. At the ends of a row of all columns some lie in words that others
 ** have too: alone(place, address) for each of them.
 */
-template <class S, typename T, class Take, class Give, class Alone>
+template <class S, bool results, class Take, class Give, class Alone>
 static __device__ __forceinline__ void gr_woven_each(const gr_scan &q, const gr_woven_ring<S> &ring, unsigned piece,
                                                      const char *p, int64_t step, int warp, int warps, int lane,
                                                      const Take &take, const Give &give, const Alone &alone) {
+  using T = std::conditional_t<results, typename S::Out, typename S::In>;
   constexpr int size = (int)sizeof(T), own = gr_woven_word<T>::each, hops = S::each / own;
   constexpr int turns = gr_scan_row<T, S::each>::words > 1 ? 2 : 1;
   const int length = gr_woven<S>::row * ring.columns; /* a row of all columns */
+  const gr_woven_rows_of rows = ring.of(results);
   const int hop = 32 * own * ring.columns;            /* elements */
   const int64_t first = (int64_t)piece * ring.rows * length;
   const int left = (int)min(q.n * ring.columns - first, (int64_t)ring.rows * length);
   const bool whole = left == ring.rows * length;
   /* elements before the first word: its lowest address is a multiple of its size */
   const int skipped = own == 1 ? 0 : (int)((step > 0 ? -(uintptr_t)p : (uintptr_t)p + size) & 3) / size;
+  const int ahead = hop * (int)step; /* bytes */
   int part = -1, k = 0; /* of 32 words of each column 32; which element is the first of this lane's */
   int at[turns][own];   /* their places in a row, and 32 words on; from there on as before */
   p += first * step;
@@ -155,48 +194,55 @@ static __device__ __forceinline__ void gr_woven_each(const gr_scan &q, const gr_
         const int position = ring.position_of(k + i);
         const gr_woven_lane<T, S::each> in(position);
 #pragma unroll
-        for (int h = 0; h < turns; h++) at[h][i] = (k + i - position * ring.columns) * ring.pitch + in(h * own);
+        for (int h = 0; h < turns; h++) at[h][i] = (k + i - position * ring.columns) * rows.pitch + in(h * own);
       }
     }
     const int here = max(0, min(length, left - r * length));
-    char *const row = ring.place(0, r);
+    char *const row = rows(0, r);
     const char *const start = p + r * length * (int)step;
     const char *const word = start + k * (int)step - (step < 0 ? (own - 1) * size : 0);
-    const auto with = [&](int m, const auto &act) {
+    /* act(number, places, address) of word m + h, whose number is among those that are under way */
+    const auto with = [&](int m, int h, const auto &act, int number, const char *from) {
       char *to[own];
 #pragma unroll
-      for (int i = 0; i < own; i++) to[i] = row + at[m % turns][i] + m / turns * turns * 32 * own * size;
-      act(m, to, word + m * hop * (int)step);
+      for (int i = 0; i < own; i++) to[i] = row + at[h][i] + m * 32 * own * size;
+      act(number, to, from);
     };
-    const auto there = [&](int m) { return (own == 1 && whole) || k + m * hop + own <= here; };
+    const auto there = [&](int m) { return k + m * hop + own <= here; };
+    const char *from = word;
     if (own > 1 || whole) {
 #pragma unroll
-      for (int m = 0; m < hops; m++)
-        if (there(m)) with(m, take);
+      for (int m = 0; m < hops; m++, from += ahead)
+        if (own == 1 || there(m)) with(m / turns * turns, m % turns, take, m, from);
+      from = word;
 #pragma unroll
-      for (int m = 0; m < hops; m++)
-        if (there(m)) with(m, give);
+      for (int m = 0; m < hops; m++, from += ahead)
+        if (own == 1 || there(m)) with(m / turns * turns, m % turns, give, m, from);
     } else {
+#pragma unroll 1
+      for (int m = 0; m < hops; m += turns)
 #pragma unroll
-      for (int m = 0; m < hops; m++)
-        if (there(m)) with(m, take), with(m, give);
+        for (int h = 0; h < turns; h++, from += ahead)
+          if (there(m + h)) with(m, h, take, h, from), with(m, h, give, h, from);
     }
     if (own > 1 && part == 0) {
       const int words = max(0, here - skipped) & -own;
       const int e = lane < skipped ? lane : words + lane;
       if (e < here) {
         const int position = ring.position_of(e);
-        alone(gr_scan_row<T, S::each>::element(row + (e - position * ring.columns) * ring.pitch, position),
+        alone(gr_scan_row<T, S::each>::element(row + (e - position * ring.columns) * rows.pitch, position),
               start + e * (int)step);
       }
     }
   }
 }
 
-/* One warp takes pieces and asks for their elements, as soon as there is room; narrow ones come to L2 alone. */
+/* Warps that ask for pieces' elements as soon as there is room, the first of which takes them; narrow ones come to L2
+   alone. */
 template <class S>
-static __device__ __forceinline__ void gr_woven_load(const gr_scan &q, gr_woven_ring<S> ring, int lane) {
+static __device__ __forceinline__ void gr_woven_load(const gr_scan &q, gr_woven_ring<S> ring, int warp, int lane) {
   using In = typename S::In;
+  constexpr int loaders = gr_woven<S>::loaders;
   gr_woven_ring<S> behind = ring;
   int ahead = q.slots < Tuning::ring_ahead ? q.slots : Tuning::ring_ahead;
   for (unsigned piece = 0; piece < q.tiles; ring.step()) {
@@ -208,8 +254,13 @@ static __device__ __forceinline__ void gr_woven_load(const gr_scan &q, gr_woven_
       behind.slot().added.wait(behind.at.this_lap());
       behind.step();
     }
-    if (lane == 0) slot.piece = piece = atomicAdd(q.next, 1);
-    piece = __shfl_sync(~0u, piece, 0);
+    if (warp == 0 && lane == 0) slot.piece = piece = atomicAdd(q.next, 1);
+    if constexpr (loaders > 1) {
+      gr_woven_meet<loaders * 32>(3);
+      piece = gr_scan_share(slot.piece, lane);
+    } else {
+      piece = __shfl_sync(~0u, piece, 0);
+    }
     if (piece < q.tiles) {
       if constexpr (gr_woven<S>::narrow) {
         const int64_t first = (int64_t)piece * ring.all() * gr_woven<S>::row, left = q.n * ring.columns - first;
@@ -217,8 +268,8 @@ static __device__ __forceinline__ void gr_woven_load(const gr_scan &q, gr_woven_
         const char *p = q.a + first * q.a_stride - (q.a_stride < 0 ? bytes - (int)sizeof(In) : 0);
         gr_scan_announce_bytes(p, bytes - 1, lane);
       } else {
-        gr_woven_each<S, In>(
-            q, ring, piece, q.a, q.a_stride, 0, 1, lane,
+        gr_woven_each<S, false>(
+            q, ring, piece, q.a, q.a_stride, warp, loaders, lane,
             [](int, char *const(&to)[1], const char *from) { gr_copy_async<sizeof(In)>(to[0], from); },
             [](int, char *const(&)[1], const char *) {}, [](char *, const char *) {});
       }
@@ -227,7 +278,7 @@ static __device__ __forceinline__ void gr_woven_load(const gr_scan &q, gr_woven_
     slot.loaded.arrive();
   }
   /* The last block to end leaves the counters as it found them. */
-  if (lane == 0 && atomicInc(q.next + 1, gridDim.x - 1) == gridDim.x - 1) *q.next = 0;
+  if (warp == 0 && lane == 0 && atomicInc(q.next + 1, gridDim.x - 1) == gridDim.x - 1) *q.next = 0;
 }
 
 /* Warps that add up: rows' totals, four side by side. */
@@ -244,7 +295,7 @@ static __device__ __forceinline__ void gr_woven_add(const gr_scan &q, gr_woven_r
         using W = gr_woven_word<In>;
         using Element = typename W::Element;
         typename W::Word x[S::each / W::each];
-        gr_woven_each<S, In>(
+        gr_woven_each<S, false>(
             q, ring, piece, q.a, q.a_stride, warp, Woven::adders, lane,
             [&](int m, char *const(&)[W::each], const char *from) { x[m] = *(const typename W::Word *)from; },
             [&](int m, char *const(&to)[W::each], const char *) { W::scatter(W::turned(x[m], q.a_stride), to); },
@@ -257,7 +308,7 @@ static __device__ __forceinline__ void gr_woven_add(const gr_scan &q, gr_woven_r
 #pragma unroll
         for (int i = 0; i < 4; i++) {
           typename S::Value v[S::count];
-          gr_scan_take<S>(v, ring.row_of(min(k + i, ring.all() - 1)), false, q.flip, lane);
+          gr_scan_take<S>(v, ring.row_of(false, min(k + i, ring.all() - 1)), false, q.flip, lane);
           w[i] = gr_scan_total<S>(v);
         }
         const int which = k + gr_scan_totals<S>(w, lane);
@@ -268,41 +319,6 @@ static __device__ __forceinline__ void gr_woven_add(const gr_scan &q, gr_woven_r
     if (piece >= q.tiles) return;
     slot.free.arrive();
   }
-}
-
-/* How many ones k has at its end, as a mask. */
-static __device__ __forceinline__ unsigned gr_woven_ended(unsigned k) { return k & ~(k + 1); }
-
-/*
-** v joined with what is published of number k's predecessors on a level, for those bits of k that are wanted: a bit
-** stands for as many as it counts, and they end where the bits below it begin. Besides, a word that is needed.
-*/
-template <class S>
-static __device__ __forceinline__ typename S::Value gr_woven_carry(const gr_scan &q, const gr_woven_ring<S> &ring,
-                                                                   gr_halves *level, int k, unsigned wanted, int column,
-                                                                   typename S::Value v, const gr_halves *besides,
-                                                                   bool needed, typename S::Value &beside) {
-  constexpr int together = Tuning::woven_together;
-  beside = S::identity();
-#pragma unroll 1
-  do {
-    typename S::Value found[together + 1];
-    const gr_halves *at[together + 1];
-    bool missing[together + 1];
-#pragma unroll
-    for (int b = 0; b < together; b++, wanted &= wanted - 1) {
-      at[b] = ring.of(level, (k & -(int)(wanted & -wanted)) - 1, column);
-      missing[b] = column < ring.columns && wanted != 0;
-    }
-    at[together] = besides;
-    missing[together] = column < ring.columns && needed;
-    gr_await(at, missing, q.tag, S::identity(), found);
-#pragma unroll
-    for (int b = 0; b < together; b++) v = S::join(found[b], v);
-    if (needed) beside = found[together];
-    needed = false;
-  } while (wanted != 0);
-  return v;
 }
 
 /* One warp: sums of rows within a piece, and those of a piece that is published alone. A lane has a row of a column. */
@@ -321,7 +337,7 @@ static __device__ __forceinline__ void gr_woven_publish(const gr_scan &q, gr_wov
     }
     typename S::Value r[1] = {mine ? slot.row[lane] : S::identity()};
     gr_scan_lanes_by<S>(r, 1, ring.rows, lane);
-    if (last && (piece & 1) == 0) gr_publish(ring.of(q.tile, piece, column), r[0], q.tag);
+    if (last && (piece & 1) == 0) gr_publish(gr_scan_word(q, q.tile, piece, column), r[0], q.tag);
     if (mine) slot.row[lane] = r[0];
     slot.published.arrive();
     if (lane == 0) slot.free.arrive();
@@ -345,14 +361,13 @@ static __device__ __forceinline__ void gr_woven_tile(const gr_scan &q, gr_woven_
       if (mine) v = slot.row[(lane + 1) * ring.rows - 1];
     }
     slot.free.arrive();
-    typename S::Value none;
     if (in_tile & 1) {
-      v = gr_woven_carry<S>(q, ring, q.tile, (int)piece, gr_woven_ended(in_tile), lane, v, NULL, false, none);
-      if (mine && !last) gr_publish(ring.of(q.tile, piece, lane), v, q.tag);
+      v = gr_scan_carry<S>(q, q.tile, (int)piece, gr_scan_ended(in_tile), lane, v).joined;
+      if (mine && !last) gr_publish(gr_scan_word(q, q.tile, piece, lane), v, q.tag);
     }
     if (last) {
-      v = gr_woven_carry<S>(q, ring, q.group, tile, gr_woven_ended(tile & 31), lane, v, NULL, false, none);
-      if (mine) gr_publish(ring.of(q.group, tile, lane), v, q.tag);
+      if (tile & 1) v = gr_scan_carry<S>(q, q.group, tile, gr_scan_ended(tile & 31), lane, v).joined;
+      if (mine) gr_publish(gr_scan_word(q, q.group, tile, lane), v, q.tag);
     }
   }
 }
@@ -368,16 +383,10 @@ static __device__ __forceinline__ void gr_woven_group(const gr_scan &q, gr_woven
     const unsigned piece = gr_scan_share(ring.slot().piece, lane);
     if (piece >= q.tiles) return;
     if (lane == 0) ring.slot().free.arrive();
-    const int tile = ring.tile(piece), group = tile >> 5;
+    const int tile = ring.tile(piece);
     if (((piece + 1) & ((32u << ring.level) - 1)) != 0) continue;
-    const unsigned in_super = group & 31, ended = gr_woven_ended(in_super);
-    const gr_halves *total = ring.of(q.group, tile, lane), *before = ring.of(q.before, group - (int)in_super, lane);
-    typename S::Value v, w;
-    gr_woven_carry<S>(q, ring, q.super, group, 0, lane, S::identity(), total, true, v);
-    v = gr_woven_carry<S>(q, ring, q.super, group, ended, lane, v, NULL, false, w);
-    if (lane < ring.columns) gr_publish(ring.of(q.super, group, lane), v, q.tag);
-    v = gr_woven_carry<S>(q, ring, q.super, group, in_super & ~ended, lane, v, before, group > 31, w);
-    if (lane < ring.columns) gr_publish(ring.of(q.before, group + 1, lane), S::join(w, v), q.tag);
+    const gr_halves *const total = gr_scan_word(q, q.group, tile, lane);
+    gr_scan_publish_group<S>(q, tile >> 5, lane, gr_scan_carry<S>(q, q.group, 0, 0, lane, S::identity(), total).beside);
   }
 }
 
@@ -395,14 +404,14 @@ static __device__ __forceinline__ void gr_woven_look(const gr_scan &q, gr_woven_
     if (turn == warp) {
       slot.published.wait(ring.at.this_lap());
       const int tile = ring.tile(piece), group = tile >> 5;
-      Value before, none;
-      Value base = gr_woven_carry<S>(q, ring, q.group, tile, tile & 31, column, S::identity(),
-                                     ring.of(q.before, group, column), group > 0, before);
+      const gr_halves *const groups = group > 0 ? gr_scan_word(q, q.before, group, column) : NULL;
+      const gr_scan_carried<S> base = gr_scan_carry<S>(q, q.group, tile, tile & 31, column, S::identity(), groups);
       Value above = first || column == ring.columns ? S::identity() : slot.row[lane - 1];
-      above = gr_woven_carry<S>(q, ring, q.tile, (int)piece, ring.in_tile(piece), column, above, NULL, false, none);
+      if (ring.in_tile(piece))
+        above = gr_scan_carry<S>(q, q.tile, (int)piece, ring.in_tile(piece), column, above).joined;
       if (column < ring.columns) {
         slot.above[lane] = above;
-        if (first) slot.base[column] = S::join(before, base);
+        if (first) slot.base[column] = S::join(base.beside, base.joined);
       }
       slot.based.arrive();
     }
@@ -427,8 +436,7 @@ static __device__ __forceinline__ void gr_woven_put(const gr_scan &q, gr_woven_r
 #pragma unroll 1
     for (int k = warp; k < ring.all(); k += Woven::writers) {
       Value v[S::count], w[1];
-      char *const row = ring.row_of(k);
-      gr_scan_take<S>(v, row, false, q.flip, lane);
+      gr_scan_take<S>(v, ring.row_of(false, k), false, q.flip, lane);
       gr_scan_own<S>(v);
       w[0] = S::fold(v[S::count - 1]);
       gr_scan_lanes<S, 32>(w, lane);
@@ -440,18 +448,20 @@ static __device__ __forceinline__ void gr_woven_put(const gr_scan &q, gr_woven_r
       const Value above = S::join(slot.above[k], gr_scan_before<S>(w[0], lane));
       const bool starts = piece == 0 && (k & (ring.rows - 1)) == 0 && lane == 0;
       __syncwarp(); /* all have what results are put upon */
-      gr_scan_give<S>(q, row, v, S::join(slot.base[ring.column_of(k)], above), starts, lane);
+      gr_scan_give<S>(q, ring.row_of(true, k), v, S::join(slot.base[ring.column_of(k)], above), starts, lane);
     }
+    if (ring.apart) slot.free.arrive();
     gr_woven_meet<Woven::writers * 32>(1);
     typename W::Word y[S::each / W::each];
-    gr_woven_each<S, Out>(
+    gr_woven_each<S, true>(
         q, ring, piece, q.out, q.out_stride, warp, Woven::writers, lane,
         [&](int m, char *const(&from)[W::each], const char *) { y[m] = W::turned(W::gather(from), q.out_stride); },
         [&](int m, char *const(&)[W::each], const char *to) {
           __stcs((typename W::Word *)const_cast<char *>(to), y[m]);
         },
         [](char *from, const char *to) { *(Element *)const_cast<char *>(to) = *(const Element *)from; });
-    slot.free.arrive();
+    if (ring.apart) gr_woven_meet<Woven::writers * 32>(1); /* before results of the next piece come there */
+    else slot.free.arrive();
   }
 }
 
@@ -461,7 +471,7 @@ static __device__ __forceinline__ void gr_woven_pieces(const gr_scan &q, char *m
   const int lane = threadIdx.x & 31, warp = gr_scan_warp();
   gr_woven_ring<S> ring(memory, q);
   ring.init(threadIdx.x, [](gr_woven_slot<S> &slot) {
-    slot.loaded.init(64);
+    slot.loaded.init(Woven::loaders * 64);
     slot.added.init(Woven::adders * 32);
     slot.published.init(32);
     slot.based.init(32);
@@ -470,12 +480,13 @@ static __device__ __forceinline__ void gr_woven_pieces(const gr_scan &q, char *m
   __syncthreads();
   gr_await_earlier();
   gr_let_next_start();                                                         /* it has room when blocks of this end */
-  constexpr int adders = 4 + Woven::lookers, writers = adders + Woven::adders; /* those that all wait for come first */
-  if (warp == 0) gr_woven_load<S>(q, ring, lane);
-  else if (warp == 1) gr_woven_publish<S>(q, ring, lane);
-  else if (warp == 2) gr_woven_tile<S>(q, ring, lane);
-  else if (warp == 3) gr_woven_group<S>(q, ring, lane);
-  else if (warp < adders) gr_woven_look<S>(q, ring, warp - 4, lane);
+  /* which of the warps with a part comes first: those that all wait for */
+  constexpr int lookers = Woven::loaders + 3, adders = lookers + Woven::lookers, writers = adders + Woven::adders;
+  if (warp < Woven::loaders) gr_woven_load<S>(q, ring, warp, lane);
+  else if (warp == lookers - 3) gr_woven_publish<S>(q, ring, lane);
+  else if (warp == lookers - 2) gr_woven_tile<S>(q, ring, lane);
+  else if (warp == lookers - 1) gr_woven_group<S>(q, ring, lane);
+  else if (warp < adders) gr_woven_look<S>(q, ring, warp - lookers, lane);
   else if (warp < writers) gr_woven_add<S>(q, ring, warp - adders, lane);
   else gr_woven_put<S>(q, ring, warp - writers, lane);
 }
