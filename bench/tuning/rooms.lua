@@ -158,7 +158,9 @@ return {
     { "quantile_blocks", "1", "2", "median f32 67108864|median f32 1048576" },
     { "quantile_loads", "4", "2|8", "median f32 67108864|median f16 67108864" },
     { "compact_threads", "256", "128|512", "compact f32 67108864|compact u8 67108864" },
-    { "compact_each", "16", "8|32", "compact f32 67108864|compact u8 67108864" },
+    { "compact_counters", "1024", "512", "compact f32 67108864|compact u8 67108864" },
+    { "compact_chunks", "64", "32|128", "compact f32 67108864|compact u8 67108864" },
+    { "compact_counted", "8", "4", "compact f32 67108864|compact u8 67108864" },
   } },
   { file = "kernels/cuda/products/tuning.h", rows = {
     { "most_columns", "32", why = "a leaf of so many columns of f64 fills a block's shared memory on Hopper" },

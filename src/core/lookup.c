@@ -3,6 +3,7 @@
 #include "kernels/numerics/fixed.h"
 #include "src/core/fixed.h"
 #include "src/core/ops.h"
+#include "src/core/word.h"
 
 /* The failure for element k of index, which is no position. */
 static gr_status no_position(gr_context *c, const gr_array *a, const gr_array *index, int64_t k) {
@@ -141,24 +142,17 @@ static gr_status put(gr_context *c, gr_put_op op, gr_array *a, const gr_array *i
 static gr_status put_behind(gr_context *c, gr_put_op op, gr_array *a, const gr_array *index, gr_term values,
                             gr_lookup_job *job, int *arg) {
   gr_queue *q = index->storage->queue;
-  gr_ticket ticket = {0}, *const tickets[] = {&ticket};
+  gr_ticket ticket = {0};
   gr_array bad = {0};
   gr_vec word = {0};
+  int64_t first;
   gr_status status = begin_look(c, index, job, "put", &bad, &word);
-  const gr_reduce_job heard = {
-      .op = GR_OP_sum, .dtype = GR_I64, .n = 1, .count = 1, .a = word, .scale_a = 1, .scale_b = 1};
-  const gr_reduce_job *const jobs[] = {&heard};
-  if (status == GR_OK) status = gr_fail_from(c, q, q->backend->start(q, jobs, 1, tickets, 0), "put", 0);
+  if (status == GR_OK) status = gr_word_ask(c, q, word.data, &ticket, "put");
   if (status == GR_OK) status = put(c, op, a, index, values, 1, word.data, arg);
-  if (status == GR_OK && !ticket.done) {
-    q->stats.syncs++;
-    status = gr_fail_from(c, q, q->backend->poll(q, &ticket, -1), "put", 0);
-  }
-  q->backend->forget(q, &ticket);
+  status = gr_word_hear(c, q, &ticket, status, "put", &first);
   gr_array_release(&bad);
   if (status != GR_OK) return status;
   *arg = 2;
-  const int64_t first = (int64_t)ticket.words[0];
   if (first < index->n) return no_position(c, a, index, first);
   return first > index->n ? GR_OK : put(c, op, a, index, values, 0, NULL, arg);
 }

@@ -13,8 +13,9 @@ struct gr_select_tuning {
   static constexpr int quantile_threads = 1024, quantile_blocks = 1;
   /* Words of a thread in flight: by 2 median f32 2^26 371 -> 409 us, f16 269 -> 263 (H100). */
   static constexpr int quantile_loads = 4;
-  /* Threads of a block, and elements of a thread: f32 2500 GB/s so; other numbers are not measured. */
-  static constexpr int compact_threads = 256, compact_each = 16;
+  /* Threads of a block that keeps elements; of one that counts marks; chunks of a multiprocessor, of which each is a
+     warp's; units of 512 marks that a warp counts at once. */
+  static constexpr int compact_threads = 256, compact_counters = 1024, compact_chunks = 64, compact_counted = 8;
 };
 
 #endif
