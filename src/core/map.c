@@ -145,7 +145,7 @@ static gr_status hear_kept(gr_context *c, gr_queue *q, gr_array *all, gr_compact
 gr_status gr_compact_counting(gr_context *c, const gr_array *a, const gr_array *mask, const gr_array *into,
                               gr_array *out, int64_t *kept) {
   gr_queue *q = a->storage->queue;
-  const int at_once = q->backend->separate && into && into->n >= a->n;
+  const int at_once = q->backend->separate && into && into->n >= a->n && gr_storage_is_there(into->storage);
   gr_array state = {0}, all = {0};
   gr_compact_job job;
   gr_status status = begin_compact(c, a, mask, &state, &job);

@@ -5,6 +5,7 @@
 ** lane has 16 neighbours of the mask as a word; a pair of lanes makes a row of them, 32 bits for the 32 elements that the
 ** warp then loads at once, those that are kept.
 */
+#include <type_traits>
 #include "kernels/cuda/grid/dependent_launch.cuh"
 #include "kernels/cuda/grid/last_block.cuh"
 #include "kernels/cuda/grid/publish.cuh"
@@ -12,14 +13,15 @@
 #include "kernels/cuda/thread/load.cuh"
 
 constexpr int UNIT = GR_COMPACT_UNIT, ROWS = UNIT / 32, TOGETHER = gr_select_tuning::compact_counted,
-              COUNTERS = gr_select_tuning::compact_counters, KEEPERS = gr_select_tuning::compact_threads;
+              COUNTERS = gr_select_tuning::compact_counters, EACH = gr_select_tuning::compact_chunks,
+              KEEPERS = gr_select_tuning::compact_threads;
 static_assert(UNIT == 32 * 16 && 8 % TOGETHER == 0, "a word of the mask each lane; a chunk is 8 units, or 16, ...");
 
 struct gr_compact_args {
   const char *a, *mask;
   char *out;
   int64_t a_stride, mask_stride, out_stride, n, units, chunks;
-  int32_t chunk_log2; /* units of a chunk */
+  int32_t chunk_log2, size; /* units of a chunk; bytes of an element */
   int64_t *kept, *before_chunk;
   unsigned *of_chunk, *in_chunk; /* how many are kept of a chunk, and of a unit's chunk before it */
   unsigned *next;                /* a counter, which is zero between launches */
@@ -49,30 +51,31 @@ static __device__ __forceinline__ int gr_sum_of_lanes(int x) {
   return x;
 }
 
-/* One block, when all chunks have been counted: how many are kept before each. */
+/* One block, when all chunks have been counted: how many are kept before each. A thread has EACH chunks. */
 static __device__ __forceinline__ void gr_add_chunks(const gr_compact_args &q) {
   __shared__ int64_t warps[COUNTERS / 32];
-  const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
-  const int64_t each = (q.chunks + COUNTERS - 1) / COUNTERS, from = threadIdx.x * each;
-  const int64_t end = from + each < q.chunks ? from + each : q.chunks;
+  const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, from = threadIdx.x * EACH;
+  unsigned of[EACH];
   int64_t own = 0;
-#pragma unroll 1
-  for (int64_t c = from; c < end; c++) own += __ldcg(q.of_chunk + c);
-  int64_t up = own;
+#pragma unroll
+  for (int k = 0; k < EACH; k++) of[k] = from + k < q.chunks ? __ldcg(q.of_chunk + from + k) : 0;
+#pragma unroll
+  for (int k = 0; k < EACH; k++) own += of[k];
+  int64_t before = own;
 #pragma unroll
   for (int h = 1; h < 32; h *= 2) {
-    const int64_t left = __shfl_up_sync(~0u, up, h);
-    if (lane >= h) up += left;
+    const int64_t left = __shfl_up_sync(~0u, before, h);
+    if (lane >= h) before += left;
   }
-  if (lane == 31) warps[warp] = up;
+  if (lane == 31) warps[warp] = before;
+  before -= own;
   __syncthreads();
-  int64_t before = up - own;
-#pragma unroll 1
+#pragma unroll 4
   for (int w = 0; w < warp; w++) before += warps[w];
-#pragma unroll 1
-  for (int64_t c = from; c < end; c++) {
-    q.before_chunk[c] = before;
-    before += __ldcg(q.of_chunk + c);
+#pragma unroll
+  for (int k = 0; k < EACH; k++) {
+    if (from + k < q.chunks) q.before_chunk[from + k] = before;
+    before += of[k];
   }
   if (threadIdx.x == COUNTERS - 1) *q.kept = before;
 }
@@ -136,6 +139,33 @@ static __device__ __forceinline__ void gr_let_read(const gr_compact_args &q, int
   gr_await(of, wanted, q.tag, 0u, v);
 }
 
+/* An element of so many bytes, which lies apart from others; U, if those lie side by side, knows how many these are. */
+struct gr_apart {
+  uint64_t x;
+};
+template <typename U>
+static __device__ __forceinline__ U gr_element_at(const char *p, int64_t k, int64_t stride, int size) {
+  if constexpr (!std::is_same_v<U, gr_apart>) return ((const U *)p)[k];
+  else {
+    p += k * stride;
+    return {size == 1   ? *(const uint8_t *)p
+            : size == 2 ? *(const uint16_t *)p
+            : size == 4 ? *(const uint32_t *)p
+                        : *(const uint64_t *)p};
+  }
+}
+template <typename U>
+static __device__ __forceinline__ void gr_put_element(char *p, int k, int64_t stride, int size, U e) {
+  if constexpr (!std::is_same_v<U, gr_apart>) ((U *)p)[k] = e;
+  else {
+    p += k * stride;
+    if (size == 1) *(uint8_t *)p = (uint8_t)e.x;
+    else if (size == 2) *(uint16_t *)p = (uint16_t)e.x;
+    else if (size == 4) *(uint32_t *)p = (uint32_t)e.x;
+    else *(uint64_t *)p = e.x;
+  }
+}
+
 template <typename U>
 static __global__ void __launch_bounds__(KEEPERS) gr_compact_keep(const __grid_constant__ gr_compact_args q) {
   const int lane = threadIdx.x & 31;
@@ -151,30 +181,31 @@ static __global__ void __launch_bounds__(KEEPERS) gr_compact_keep(const __grid_c
   const int64_t at = q.before_chunk[unit >> q.chunk_log2] + q.in_chunk[unit];
   const char *from = q.a + (first + lane) * q.a_stride;
   const unsigned rows = gr_rows_of_unit(q, first, lane);
+  unsigned row[ROWS];
   U e[ROWS];
 #pragma unroll
-  for (int r = 0; r < ROWS; r++) {
-    const unsigned row = __shfl_sync(~0u, rows, 2 * r);
-    if (row >> lane & 1) e[r] = *(const U *)(from + r * 32 * q.a_stride);
-  }
+  for (int r = 0; r < ROWS; r++) row[r] = __shfl_sync(~0u, rows, 2 * r);
+#pragma unroll
+  for (int r = 0; r < ROWS; r++)
+    if (row[r] >> lane & 1) e[r] = gr_element_at<U>(from, r * 32, q.a_stride, q.size);
   if (q.read) gr_let_read(q, unit, at, gr_sum_of_lanes(lane & 1 ? 0 : __popc(rows)), lane);
   char *to = q.out + at * q.out_stride;
   const unsigned below = (1u << lane) - 1;
   int before = 0;
 #pragma unroll
   for (int r = 0; r < ROWS; r++) {
-    const unsigned row = __shfl_sync(~0u, rows, 2 * r);
-    if (row >> lane & 1) *(U *)(to + (before + __popc(row & below)) * q.out_stride) = e[r];
-    before += __popc(row);
+    if (row[r] >> lane & 1) gr_put_element(to, before + __popc(row[r] & below), q.out_stride, q.size, e[r]);
+    before += __popc(row[r]);
   }
 }
 
 int gr_cuda_compact(const gr_compact_job *job, const gr_cuda_run *run) {
   const int size = gr_size_of(job->dtype);
-  const void *keep = size == 1   ? (const void *)gr_compact_keep<uint8_t>
-                     : size == 2 ? (const void *)gr_compact_keep<uint16_t>
-                     : size == 4 ? (const void *)gr_compact_keep<uint32_t>
-                                 : (const void *)gr_compact_keep<uint64_t>;
+  const void *keep = job->a.stride != size || job->out.stride != size ? (const void *)gr_compact_keep<gr_apart>
+                     : size == 1                                      ? (const void *)gr_compact_keep<uint8_t>
+                     : size == 2                                      ? (const void *)gr_compact_keep<uint16_t>
+                     : size == 4                                      ? (const void *)gr_compact_keep<uint32_t>
+                                                                      : (const void *)gr_compact_keep<uint64_t>;
   gr_compact_args q = {};
   if (job->n <= 0) return cudaSuccess;
   q.a = (const char *)job->a.data;
@@ -184,9 +215,9 @@ int gr_cuda_compact(const gr_compact_job *job, const gr_cuda_run *run) {
   q.mask_stride = job->mask.stride;
   q.out_stride = job->out.stride;
   q.n = job->n;
+  q.size = size;
   q.units = (q.n + UNIT - 1) / UNIT;
-  const int64_t most = run->chip->sms * (int64_t)gr_select_tuning::compact_chunks;
-  for (q.chunk_log2 = 3; q.units >> q.chunk_log2 >= most; q.chunk_log2++) continue;
+  for (q.chunk_log2 = 3; (q.units - 1) >> q.chunk_log2 >= COUNTERS * EACH; q.chunk_log2++) continue;
   q.chunks = ((q.units - 1) >> q.chunk_log2) + 1;
   q.kept = job->kept;
   q.before_chunk = job->state;
