@@ -42,7 +42,7 @@ static __device__ __forceinline__ int64_t gr_place_of(const gr_places &q, int64_
 ** All lanes have read what they need of the ends and rows when this returns, as those may be written over (take). Where
 ** the whole is no run, rows are asked for: of neighbours with gaps most are.
 */
-static __device__ __noinline__ gr_stretch gr_stretch_from(const gr_places &q, int64_t k, int lane) {
+static __device__ __forceinline__ gr_stretch gr_stretch_from(const gr_places &q, int64_t k, int lane) {
   gr_stretch s;
   s.k = k;
   s.count = (int)(q.n - k < STRETCH ? q.n - k : STRETCH);
