@@ -174,7 +174,7 @@ return {
     { "words", "4", "2|8", "take f32 67108864 into" },
     { "lookers_each", "5", "4|8", "take f32 67108864 into" },
     { "each", "8", "4|16", "take f32 67108864", at = "constexpr int each = " },
-    { "takers_each", "32", "16|64", "take f32 67108864 into|take f32 67108864 into rising" },
+    { "takers_each", "128", "32|64", "take f32 67108864 into|take f32 67108864 into rising" },
     { "stretch", "2048", "1024|4096", "put f32 67108864 rising|take f32 67108864 into rising" },
     { "claims_bytes", "32 << 20", "16 << 20|64 << 20", "put f32 67108864|put f32 12000000" },
   } },

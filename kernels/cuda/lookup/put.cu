@@ -226,7 +226,7 @@ static __device__ __forceinline__ void put_stretch(const gr_put_args &q, const g
 #pragma unroll
       for (int u = 0; u < EACH; u++) x[u] = value_of<U>(q, 0);
     }
-    gr_stretch_places(q.places, s, j, at);
+    gr_stretch_places<Op::asks>(q.places, s, j, at);
     if constexpr (Op::asks) {
 #pragma unroll
       for (int u = 0; u < EACH; u++)

@@ -70,13 +70,14 @@ static __device__ __forceinline__ void gr_each_stretch(const gr_places &q, const
 }
 
 /* The places of EACH indices of the stretch, 32 apart, from j on (past the last one: none). All lanes ask at once. */
+template <bool table = true>
 static __device__ __forceinline__ void gr_stretch_places(const gr_places &q, const gr_stretch &s, int j,
                                                          int64_t (&at)[EACH]) {
   const int row = j / ROW;
   unsigned known = 0;
 #pragma unroll
   for (int u = 0; u < EACH; u++) known |= (s.runs >> (row + u * 32 / ROW) & 1) << u;
-  if (known != (1u << EACH) - 1) gr_find_places<32>(q, s.k + j, at, known);
+  if (known != (1u << EACH) - 1) gr_find_places<32, table>(q, s.k + j, at, known);
 #pragma unroll
   for (int u = 0; u < EACH; u++) {
     const int r = row + u * 32 / ROW;

@@ -248,7 +248,8 @@ int gr_cuda_lookup(const gr_lookup_job *job, const gr_cuda_run *run) {
   if (!q.out) return start_look(q.places, q.bad, run);
   void *args[] = {&q};
   if (q.seen) {
-    e = cudaLaunchKernel(taker_of(size, true), gr_lookup_grid(job->n, THREADS / 32 * STRETCH), THREADS, args, 0, stream);
+    const unsigned rising = gr_lookup_grid(job->n, THREADS / 32 * STRETCH);
+    e = cudaLaunchKernel(taker_of(size, true), rising, THREADS, args, 0, stream);
     if (blocks > most) blocks = (unsigned)most;
   }
   return e == cudaSuccess ? cudaLaunchKernel(taker_of(size, false), blocks, THREADS, args, 0, stream) : e;

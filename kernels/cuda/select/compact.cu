@@ -1,9 +1,9 @@
 /*
-** Compaction in two launches. The first reads the mask: of each unit of 512 elements, and of each chunk of units, which a
-** warp counts, how many are kept before it. So in the second a warp knows where the elements of its unit go, and waits
-** for nothing but memory: to look back at tiles that are still being counted costs more than to read the mask again. A
-** lane has 16 neighbours of the mask as a word; a pair of lanes makes a row of them, 32 bits for the 32 elements that the
-** warp then loads at once, those that are kept.
+** Compaction in two launches. The first reads the mask: of each unit of 512 elements, and of each chunk of units,
+** which a warp counts, how many are kept before it. So in the second a warp knows where the elements of its unit go,
+** and waits for nothing but memory: to look back at tiles that are still being counted costs more than to read the
+** mask again. A lane has 16 neighbours of the mask as a word; a pair of lanes makes a row of them, 32 bits for the
+** 32 elements that the warp then loads at once, those that are kept.
 */
 #include <type_traits>
 #include "kernels/cuda/grid/dependent_launch.cuh"
