@@ -331,7 +331,11 @@ gr.trim()
 
 -- Seconds of ours and of each of the peer's calls, in turns.
 local function beside(ask, name, call, wait, calls, compare)
-  local contenders = { { call = call, wait = wait } }
+  -- as theirs: after a call that is not counted, since the device goes from one process to the other
+  local contenders = { { count = count_for(call, wait), time = function(count)
+    time(call, wait, 1)
+    return time(call, wait, count)
+  end } }
   call()
   for _, peer in ipairs(calls) do
     local path = os.tmpname()

@@ -255,24 +255,33 @@ typedef struct gr_map_job {
   gr_vec out;
 } gr_map_job;
 
-/* The elements of a where the mask (u8) is not zero, in their order. kept: how many there are. out may be a. */
+/*
+** The elements of a where the mask (u8) is not zero, in their order. out may be a. Where order means nothing that takes
+** two jobs: one without out, which looks at the mask alone, and makes of *kept how many there are, and of `state`,
+** gr_compact_words(n) of memory, what the second goes by. The CPU goes in order, and needs no more than the second.
+*/
 typedef struct gr_compact_job {
   gr_dtype dtype;
-  int64_t n, kept;
+  int64_t n;
   gr_vec a, mask, out;
+  int64_t *kept, *state;
 } gr_compact_job;
+
+#define GR_COMPACT_UNIT 512 /* elements with a count of their own: 4 bytes of state; 8 more for each 4096 at most */
+static inline int64_t gr_compact_words(int64_t n) { return 4 + n / GR_COMPACT_UNIT / 2 + 2 * (n / 4096); }
 
 /*
 ** out[k] = a[index[k]] (numerics/lookup.h says which that is). An index that is no position of a leaves its element of
 ** out alone. bad, if not NULL, becomes the least such k, or something from n on: above n only if each place was seen to
-** be above the one before. out.data == NULL: that is all. rising: all are places, each above the one before.
+** be above the one before. out.data == NULL: that is all. seen, if not NULL: the `bad` of such a look; if it says that an
+** index is none, nothing is done.
 */
 typedef struct gr_lookup_job {
   gr_dtype dtype, positions; /* of a and out, of index */
   int64_t n, length;         /* of index and out, of a */
   gr_vec a, index, out;
   int64_t *bad;
-  int rising;
+  const int64_t *seen;
 } gr_lookup_job;
 
 /*

@@ -87,6 +87,30 @@ describe("compact of", function()
     assert.equal(2, #out)
   end)
 
+  it("leaves the rest of 'into', wherever that lies", function()
+    for _, device in ipairs { "cpu", "pretend" } do
+      S.on(device, function()
+        local t, m = S.whole(D.wide("i32", 3000, 5)), mask_of(3000, 6, "third")
+        local want = kept(t, m)
+        for _, room in ipairs { 3000, 4000, #want } do
+          for _, where in ipairs { "host", "device", "both" } do
+            local a, mask, into = gr.array(t, "i32"), gr.array(m, "u8"), gr.full(room, 9, "i32")
+            if where == "host" then into[1] = 9 end
+            if where == "device" then into:add(0, { into = into }) end
+            if where == "both" then into:prefetch() end
+            local out = a:compact(mask, { into = into })
+            S.same_all(want, out, device, room, where)
+            S.same_all(want, into:slice(1, #want), device, room, where)
+            for k = #want + 1, room do S.same(9, into[k], device, room, where, k) end
+          end
+        end
+        local short = gr.full(#want - 1, 9, "i32")
+        assert.has_error(function() gr.array(t, "i32"):compact(gr.array(m, "u8"), { into = short }) end)
+        assert.equal(9 * (#want - 1), short:sum())
+      end)
+    end
+  end)
+
   it("waits once, for the count", function()
     S.on("pretend", function()
       local a, mask = gr.arange(1, 1000), gr.ones(1000, "u8")
@@ -95,7 +119,7 @@ describe("compact of", function()
       local c = S.counted(function() return a:compact(mask) end)
       assert.equal(1, c.syncs)
       assert.equal(0, c.copies)
-      assert.equal(2, c.launches)
+      assert.equal(3, c.launches) -- one tells the host
     end)
   end)
 

@@ -159,8 +159,10 @@ return {
     { "quantile_threads", "1024", "512", "median f32 67108864|median f32 1048576" },
     { "quantile_blocks", "1", "2", "median f32 67108864|median f32 1048576" },
     { "quantile_loads", "4", "2|8", "median f32 67108864|median f16 67108864" },
-    { "compact_threads", "256", "128|512", "compact f32 67108864|compact u8 67108864" },
-    { "compact_each", "16", "8|32", "compact f32 67108864|compact u8 67108864" },
+    { "compact_threads", "128", "256|512", "compact f32 67108864|compact u8 67108864" },
+    { "compact_counters", "512", "256|1024", "compact f32 67108864|compact u8 67108864" },
+    { "compact_chunks", "16", "8|32", "compact f32 67108864|compact u8 67108864" },
+    { "compact_counted", "8", "4", "compact f32 67108864|compact u8 67108864" },
   } },
   { file = "kernels/cuda/products/tuning.h", rows = {
     { "most_columns", "32", why = "a leaf of so many columns of f64 fills a block's shared memory on Hopper" },
@@ -174,7 +176,8 @@ return {
     { "words", "4", "2|8", "take f32 67108864 into" },
     { "lookers_each", "5", "4|8", "take f32 67108864 into" },
     { "each", "8", "4|16", "take f32 67108864", at = "constexpr int each = " },
-    { "stretch", "1024", "512|2048", "put f32 67108864 rising|take f32 67108864 into rising" },
+    { "takers_each", "128", "32|64", "take f32 67108864 into|take f32 67108864 into rising" },
+    { "stretch", "2048", "1024|4096", "put f32 67108864 rising|take f32 67108864 into rising" },
     { "claims_bytes", "32 << 20", "16 << 20|64 << 20", "put f32 67108864|put f32 12000000" },
   } },
   { file = "kernels/cuda/map/tuning.h", rows = {

@@ -301,11 +301,13 @@ static gr_status run_compact(lua_State *L, gr_context *c, gr_reduced of, const g
                              gr_array *out) {
   const gr_array *a = of.a;
   gr_value kept;
-  gr_status status = gr_reduce_all(c, GR_OP_count, mask, NULL, 0, &kept);
+  gr_status status = of.e ? gr_reduce_all(c, GR_OP_count, mask, NULL, 0, &kept)
+                          : gr_compact_counting(c, a, mask, into, out, &kept.v[0].i);
   const int64_t n = kept.v[0].i;
   if (status != GR_OK) return status;
   if (into && into->n < n)
     gr_l_argerror(L, 3, "option 'into': room for %lld elements expected, got %lld", (long long)n, (long long)into->n);
+  if (!of.e) return GR_OK;
   gr_array_release(out); /* of a first try that ran out of memory */
   if (into) gr_array_view(into, out, 0, 1, n);
   else status = gr_array_make_beside(c, a, out, a->dtype, n);

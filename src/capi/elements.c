@@ -250,12 +250,8 @@ gpureduce_status gpureduce_put_masked(gpureduce_array *a, const gpureduce_array 
 /* ---- compaction ---- */
 
 static gr_status compact(gr_context *c, const gr_array *a, const gr_array *mask, gr_array *out) {
-  gr_value kept;
-  gr_status status = gr_reduce_all(c, GR_OP_count, mask, NULL, 0, &kept);
-  if (status != GR_OK) return status;
-  gr_array_release(out); /* of a first try that ran out of memory */
-  status = gr_array_make_beside(c, a, out, a->dtype, kept.v[0].i);
-  return status == GR_OK ? gr_compact(c, a, mask, out) : status;
+  int64_t kept;
+  return gr_compact_counting(c, a, mask, NULL, out, &kept);
 }
 
 gpureduce_status gpureduce_compact(const gpureduce_array *a, const gpureduce_array *mask, gpureduce_array **out) {

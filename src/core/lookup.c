@@ -3,6 +3,7 @@
 #include "kernels/numerics/fixed.h"
 #include "src/core/fixed.h"
 #include "src/core/ops.h"
+#include "src/core/word.h"
 
 /* The failure for element k of index, which is no position. */
 static gr_status no_position(gr_context *c, const gr_array *a, const gr_array *index, int64_t k) {
@@ -49,35 +50,52 @@ static gr_status run_checked(gr_context *c, const gr_array *a, const gr_array *i
   return status == GR_OK && first < job->n ? no_position(c, a, index, first) : status;
 }
 
-/* The job, ready to run. */
-static gr_status prepare_take(gr_context *c, const gr_array *a, const gr_array *index, gr_array *out,
+/* The job, ready to run. partly: it may be that nothing is written. */
+static gr_status prepare_take(gr_context *c, const gr_array *a, const gr_array *index, gr_array *out, int partly,
                               gr_lookup_job *job) {
   gr_status status = describe(a, index, job);
   if (status == GR_OK) status = gr_array_read(a, gr_kernel_side(a->storage), &job->a);
   if (status == GR_OK && !a->n && job->n) return no_position(c, a, index, 0);
-  return status == GR_OK ? gr_array_write(out, gr_kernel_side(out->storage), 1, &job->out) : status;
-}
-
-static gr_status take_known(gr_context *c, const gr_array *a, const gr_array *index, gr_array *out, int rising) {
-  gr_queue *q = a->storage->queue;
-  gr_lookup_job job;
-  gr_status status = prepare_take(c, a, index, out, &job);
-  if (status != GR_OK || job.n == 0) return status;
-  job.rising = rising;
-  return gr_fail_from(c, q, q->backend->lookup(q, &job), "take", 0);
+  return status == GR_OK ? gr_array_write(out, gr_kernel_side(out->storage), !partly, &job->out) : status;
 }
 
 gr_status gr_take_known(gr_context *c, const gr_array *a, const gr_array *index, gr_array *out) {
-  return take_known(c, a, index, out, 0);
+  gr_queue *q = a->storage->queue;
+  gr_lookup_job job;
+  gr_status status = prepare_take(c, a, index, out, 0, &job);
+  if (status != GR_OK || job.n == 0) return status;
+  return gr_fail_from(c, q, q->backend->lookup(q, &job), "take", 0);
+}
+
+/* Elements follow the look at once, and none is written if it says so, which the host hears meanwhile. */
+static gr_status take_behind(gr_context *c, const gr_array *a, const gr_array *index, gr_array *out) {
+  gr_queue *q = a->storage->queue;
+  gr_ticket ticket = {0};
+  gr_array bad = {0};
+  gr_vec word = {0};
+  gr_lookup_job look, job;
+  int64_t first;
+  gr_status status = prepare_take(c, a, index, out, 1, &job);
+  look = job;
+  look.out.data = NULL;
+  if (status == GR_OK) status = begin_look(c, index, &look, "take", &bad, &word);
+  if (status == GR_OK) status = gr_word_ask(c, q, word.data, &ticket, "take");
+  job.seen = word.data;
+  if (status == GR_OK) status = gr_fail_from(c, q, q->backend->lookup(q, &job), "take", 0);
+  status = gr_word_hear(c, q, &ticket, status, "take", &first);
+  gr_array_release(&bad);
+  return status == GR_OK && first < index->n ? no_position(c, a, index, first) : status;
 }
 
 gr_status gr_take(gr_context *c, const gr_array *a, const gr_array *index, gr_array *out, int fresh) {
   gr_lookup_job job;
   int rising;
-  gr_status status = fresh ? prepare_take(c, a, index, out, &job) : describe(a, index, &job);
+  if (index->n && !fresh && a->storage->queue->backend->separate && gr_storage_is_there(out->storage))
+    return take_behind(c, a, index, out);
+  gr_status status = fresh ? prepare_take(c, a, index, out, 0, &job) : describe(a, index, &job);
   if (status != GR_OK || index->n == 0) return status;
   status = run_checked(c, a, index, &job, "take", &rising);
-  return status == GR_OK && !fresh ? take_known(c, a, index, out, rising) : status;
+  return status == GR_OK && !fresh ? gr_take_known(c, a, index, out) : status;
 }
 
 /* ---- put ---- */
@@ -141,24 +159,17 @@ static gr_status put(gr_context *c, gr_put_op op, gr_array *a, const gr_array *i
 static gr_status put_behind(gr_context *c, gr_put_op op, gr_array *a, const gr_array *index, gr_term values,
                             gr_lookup_job *job, int *arg) {
   gr_queue *q = index->storage->queue;
-  gr_ticket ticket = {0}, *const tickets[] = {&ticket};
+  gr_ticket ticket = {0};
   gr_array bad = {0};
   gr_vec word = {0};
+  int64_t first;
   gr_status status = begin_look(c, index, job, "put", &bad, &word);
-  const gr_reduce_job heard = {
-      .op = GR_OP_sum, .dtype = GR_I64, .n = 1, .count = 1, .a = word, .scale_a = 1, .scale_b = 1};
-  const gr_reduce_job *const jobs[] = {&heard};
-  if (status == GR_OK) status = gr_fail_from(c, q, q->backend->start(q, jobs, 1, tickets, 0), "put", 0);
+  if (status == GR_OK) status = gr_word_ask(c, q, word.data, &ticket, "put");
   if (status == GR_OK) status = put(c, op, a, index, values, 1, word.data, arg);
-  if (status == GR_OK && !ticket.done) {
-    q->stats.syncs++;
-    status = gr_fail_from(c, q, q->backend->poll(q, &ticket, -1), "put", 0);
-  }
-  q->backend->forget(q, &ticket);
+  status = gr_word_hear(c, q, &ticket, status, "put", &first);
   gr_array_release(&bad);
   if (status != GR_OK) return status;
   *arg = 2;
-  const int64_t first = (int64_t)ticket.words[0];
   if (first < index->n) return no_position(c, a, index, first);
   return first > index->n ? GR_OK : put(c, op, a, index, values, 0, NULL, arg);
 }

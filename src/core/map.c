@@ -1,6 +1,8 @@
 #include "src/core/map.h"
 
 #include "src/core/later.h"
+#include "src/core/ops.h"
+#include "src/core/word.h"
 
 /* ---- comparisons with a number ---- */
 
@@ -94,14 +96,75 @@ gr_status gr_map_arrays(gr_context *c, const gr_map_call *asked, gr_array *out) 
   return gr_later_do(c, q, status, GR_LATER_map, &job, out->n ? job.n : 0, names[asked->op]);
 }
 
-gr_status gr_compact(gr_context *c, const gr_array *a, const gr_array *mask, gr_array *out) {
+static gr_status do_compact(gr_context *c, gr_queue *q, const gr_compact_job *job) {
+  return gr_fail_from(c, q, q->backend->compact(q, job), "compact", 0);
+}
+
+/* The job but for what it writes; on a device the number of those that are kept, and more, is on its way to `state`. */
+static gr_status begin_compact(gr_context *c, const gr_array *a, const gr_array *mask, gr_array *state,
+                               gr_compact_job *job) {
   gr_queue *q = a->storage->queue;
-  gr_side side = gr_kernel_side(a->storage);
-  gr_compact_job job = {.dtype = a->dtype, .n = a->n, .kept = out->n};
-  gr_status status = gr_array_read(a, side, &job.a);
-  if (status == GR_OK) status = gr_array_read(mask, side, &job.mask);
-  if (status == GR_OK) status = gr_array_write(out, side, 1, &job.out);
-  if (status != GR_OK || out->n == 0) return status;
-  status = q->backend->compact(q, &job);
-  return gr_fail_from(c, q, status, "compact", 0);
+  const gr_side side = gr_kernel_side(a->storage);
+  gr_vec v = {0};
+  *job = (gr_compact_job){.dtype = a->dtype, .n = a->n};
+  gr_status status = gr_array_read(a, side, &job->a);
+  if (status == GR_OK) status = gr_array_read(mask, side, &job->mask);
+  if (status != GR_OK || !a->n || !q->backend->separate) return status;
+  status = gr_array_make_beside(c, a, state, GR_I64, 1 + gr_compact_words(a->n));
+  if (status == GR_OK) status = gr_array_write(state, side, 1, &v);
+  if (status != GR_OK) return status;
+  job->kept = (int64_t *)(uintptr_t)v.data;
+  job->state = job->kept + 1;
+  return do_compact(c, q, job);
+}
+
+/* Of out the rest stays if it has more elements than are kept (partly). */
+static gr_status end_compact(gr_context *c, gr_array *out, int partly, gr_compact_job *job) {
+  if (!out->n || !job->n) return GR_OK;
+  const gr_status status = gr_array_write(out, gr_kernel_side(out->storage), !partly, &job->out);
+  return status == GR_OK ? do_compact(c, out->storage->queue, job) : status;
+}
+
+gr_status gr_compact(gr_context *c, const gr_array *a, const gr_array *mask, gr_array *out) {
+  gr_array state = {0};
+  gr_compact_job job;
+  gr_status status = out->n ? begin_compact(c, a, mask, &state, &job) : GR_OK;
+  if (status == GR_OK && out->n) status = end_compact(c, out, 0, &job);
+  gr_array_release(&state);
+  return status;
+}
+
+/* Behind the job that counts; with `all`, which has room, elements are written while the host waits for the number. */
+static gr_status hear_kept(gr_context *c, gr_queue *q, gr_array *all, gr_compact_job *job, int64_t *kept) {
+  gr_ticket ticket;
+  gr_status status = gr_word_ask(c, q, job->kept, &ticket, "compact");
+  if (status == GR_OK && all) status = end_compact(c, all, 1, job);
+  return gr_word_hear(c, q, &ticket, status, "compact", kept);
+}
+
+gr_status gr_compact_counting(gr_context *c, const gr_array *a, const gr_array *mask, const gr_array *into,
+                              gr_array *out, int64_t *kept) {
+  gr_queue *q = a->storage->queue;
+  const int at_once = q->backend->separate && into && into->n >= a->n && gr_storage_is_there(into->storage);
+  gr_array state = {0}, all = {0};
+  gr_compact_job job;
+  gr_status status = begin_compact(c, a, mask, &state, &job);
+  gr_array_release(out); /* of a first try that ran out of memory */
+  *kept = 0;
+  if (status == GR_OK && job.state) {
+    if (at_once) gr_array_view(into, &all, 0, 1, a->n);
+    status = hear_kept(c, q, at_once ? &all : NULL, &job, kept);
+    gr_array_release(&all);
+  } else if (status == GR_OK) {
+    gr_value number;
+    status = gr_reduce_all(c, GR_OP_count, mask, NULL, 0, &number);
+    *kept = number.v[0].i;
+  }
+  if (status == GR_OK && !(into && into->n < *kept)) {
+    if (into) gr_array_view(into, out, 0, 1, *kept);
+    else status = gr_array_make_beside(c, a, out, a->dtype, *kept);
+    if (status == GR_OK && !at_once) status = end_compact(c, out, 0, &job);
+  }
+  gr_array_release(&state);
+  return status;
 }

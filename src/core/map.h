@@ -32,5 +32,11 @@ gr_status gr_map_arrays(gr_context *, const gr_map_call *, gr_array *out);
 
 /* out has as many elements as mask has that are not zero. */
 gr_status gr_compact(gr_context *, const gr_array *a, const gr_array *mask, gr_array *out);
+/*
+** The same where nobody has counted: *kept is how many there are. out becomes a new array of them, or (into) a view of
+** the first elements of into; it is none if there is no room for them there, and nothing is written.
+*/
+gr_status gr_compact_counting(gr_context *, const gr_array *a, const gr_array *mask, const gr_array *into,
+                              gr_array *out, int64_t *kept);
 
 #endif

@@ -94,6 +94,11 @@ void gr_storage_settle(gr_storage *, int write);
 /* After the loss of the device: makes the storage the CPU's if the host has all of it current; returns whether. */
 int gr_storage_leave(gr_storage *, gr_queue *cpu);
 
+/* Whether kernels may write to a part of it, and nothing comes from the host's memory before they do. */
+static inline int gr_storage_is_there(const gr_storage *s) {
+  return s->full[GR_DEVSIDE] || (!s->memory[GR_HOST] && !s->outside);
+}
+
 /* Make bytes [from, to) current on side, in queue order. */
 gr_status gr_storage_read(gr_storage *, gr_side, size_t from, size_t to);
 

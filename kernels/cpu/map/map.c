@@ -303,6 +303,10 @@ static void compact_piece(void *arg, int64_t any) {
 }
 
 void gr_cpu_compact(const gr_compact_job *job, gr_feed *feed, gr_parallel parallel) {
+  if (!job->out.data) {
+    *job->kept = count_mask(job, 0, job->n);
+    return;
+  }
   compact_state s;
   const int size = gr_size_of(job->dtype);
   const int64_t pieces = (job->n + PIECE - 1) / PIECE;

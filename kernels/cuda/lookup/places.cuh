@@ -23,19 +23,27 @@ static __device__ __forceinline__ bool gr_is_place(const gr_places &q, int64_t a
 
 /*
 ** Those of the indices k, k + step, ... (EACH of them; past the last one: none). All are loaded before one is looked
-** at: in place of what would follow the last index the first is loaded once more, so that no load waits for a branch.
+** at: in place of what would follow the last index another is loaded once more, so that no load waits for a branch.
+** Nor are those read whose bit in `known`, which is the same for a warp, is set: their places are anything. table:
+** where to load is computed once for all dtypes of positions, which is less code, and slower where loads are few.
 */
-template <int step>
-static __device__ __forceinline__ void gr_find_places(const gr_places &q, int64_t k, int64_t (&at)[EACH]) {
+template <int step, bool table = true>
+static __device__ __forceinline__ void gr_find_places(const gr_places &q, int64_t k, int64_t (&at)[EACH],
+                                                      unsigned known = 0) {
   const int64_t left = q.n - k, apart = q.stride * step;
   const int there = left > (EACH - 1) * step ? EACH : left > 0 ? (int)((left + step - 1) / step) : 0;
+  const int unknown = known ? __ffs((int)~known) - 1 : 0, again = unknown < there ? unknown : 0;
   const char *p = q.index + (there ? k * q.stride : 0);
-#define LOAD(id, type)                                                                                        \
-  case GR_##id: {                                                                                             \
-    type x[EACH];                                                                                             \
-    _Pragma("unroll") for (int u = 0; u < EACH; u++) x[u] = *(const type *)(p + (u < there ? u * apart : 0)); \
-    _Pragma("unroll") for (int u = 0; u < EACH; u++) at[u] = (int64_t)x[u];                                   \
-    break;                                                                                                    \
+  int64_t away[EACH];
+#pragma unroll
+  for (int u = 0; u < EACH; u++) away[u] = (u < there && !(known >> u & 1) ? u : again) * apart;
+#define LOAD(id, type)                                                                                  \
+  case GR_##id: {                                                                                       \
+    type x[EACH];                                                                                       \
+    _Pragma("unroll") for (int u = 0; u < EACH; u++)                                                    \
+      x[u] = *(const type *)(p + (table ? away[u] : (u < there && !(known >> u & 1) ? u : again) * apart)); \
+    _Pragma("unroll") for (int u = 0; u < EACH; u++) at[u] = (int64_t)x[u];                             \
+    break;                                                                                              \
   }
   switch (q.positions) {
     LOAD(U8, uint8_t) LOAD(I8, int8_t) LOAD(U16, uint16_t) LOAD(I16, int16_t)

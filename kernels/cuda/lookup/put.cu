@@ -214,18 +214,19 @@ struct gr_add_float {
 template <class Op>
 static __device__ __forceinline__ void put_stretch(const gr_put_args &q, const gr_stretch &s, int lane) {
   using U = typename Op::type;
-  for (int j = lane; j < s.count; j += 32 * EACH) {
+  for (int from = 0; from < s.count; from += 32 * EACH) {
+    const int j = from + lane;
     int64_t at[EACH];
     U x[EACH], there[EACH];
     if (q.values) {
-      const char *p = q.values + (s.k + j) * q.value_stride;
+      const char *p = q.values + (s.k + min(j, s.count - 1)) * q.value_stride;
 #pragma unroll
       for (int u = 0; u < EACH; u++) x[u] = *(const U *)(p + (j + u * 32 < s.count ? u * 32 * q.value_stride : 0));
     } else {
 #pragma unroll
       for (int u = 0; u < EACH; u++) x[u] = value_of<U>(q, 0);
     }
-    gr_stretch_places(q.places, s, j, at);
+    gr_stretch_places<Op::asks>(q.places, s, j, at);
     if constexpr (Op::asks) {
 #pragma unroll
       for (int u = 0; u < EACH; u++)

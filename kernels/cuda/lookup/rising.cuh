@@ -9,36 +9,54 @@
 #include "kernels/cuda/lookup/places.cuh"
 #include "kernels/cuda/thread/load.cuh"
 
-constexpr int STRETCH = gr_lookup_tuning::stretch;
-static_assert(STRETCH % (32 * EACH) == 0 && STRETCH >= 512, "a stretch has whole passes, and a word for each lane");
+constexpr int STRETCH = gr_lookup_tuning::stretch, ROW = STRETCH / 32;
+static_assert(ROW % 32 == 0 && STRETCH % (32 * EACH) == 0, "a lane knows a row, and a warp has whole passes");
 
-/* The indices k .. k + count - 1; run: their places are first, first + 1, ... */
+/*
+** The indices k .. k + count - 1; run: their places are first, first + 1, ... Its rows are ROW indices each: lane r has
+** the place of the first one of row r, and bit r of `runs` says that the row is a run.
+*/
 typedef struct gr_stretch {
-  int64_t k, first;
+  int64_t k, first, row;
+  unsigned runs;
   int count;
   bool run;
 } gr_stretch;
 
-/* All lanes have read what they need of positions when this returns, as those may be written over (take). */
-static __device__ __forceinline__ gr_stretch gr_stretch_from(const gr_places &q, int64_t k) {
+/* The place of index k, of which there is one. */
+static __device__ __forceinline__ int64_t gr_place_of(const gr_places &q, int64_t k) {
+  const char *p = q.index + k * q.stride;
+  int64_t position;
+#define LOAD(id, type) \
+  case GR_##id: position = (int64_t) * (const type *)p; break;
+  switch (q.positions) {
+    LOAD(U8, uint8_t)
+    LOAD(I8, int8_t)
+    LOAD(U16, uint16_t) LOAD(I16, int16_t) LOAD(U32, uint32_t) LOAD(I32, int32_t) default : LOAD(I64, int64_t)
+  }
+#undef LOAD
+  return gr_place(position, q.length);
+}
+
+/*
+** All lanes have read what they need of the ends and rows when this returns, as those may be written over (take). Where
+** the whole is no run, rows are asked for: of neighbours with gaps most are.
+*/
+static __device__ __forceinline__ gr_stretch gr_stretch_from(const gr_places &q, int64_t k, int lane) {
   gr_stretch s;
   s.k = k;
   s.count = (int)(q.n - k < STRETCH ? q.n - k : STRETCH);
-  const char *p = q.index + k * q.stride, *end = p + (s.count - 1) * q.stride;
-  int64_t last;
-#define ENDS(id, type)          \
-  case GR_##id:                 \
-    s.first = *(const type *)p; \
-    last = *(const type *)end;  \
-    break;
-  switch (q.positions) {
-    ENDS(U8, uint8_t) ENDS(I8, int8_t) ENDS(U16, uint16_t) ENDS(I16, int16_t)
-    ENDS(U32, uint32_t) ENDS(I32, int32_t)
-    default: ENDS(I64, int64_t)
+  const int64_t end = gr_place_of(q, k + (lane == 31 ? s.count - 1 : 0));
+  const int64_t last = __shfl_sync(~0u, end, 31);
+  s.first = __shfl_sync(~0u, end, 0);
+  s.run = last - s.first == s.count - 1;
+  s.row = s.first + lane * ROW;
+  s.runs = ~0u;
+  if (!s.run) {
+    s.row = gr_place_of(q, k + min(lane * ROW, s.count - 1));
+    const int64_t down = __shfl_down_sync(~0u, s.row, 1), next = lane == 31 ? last + 1 : down;
+    s.runs = __ballot_sync(~0u, next - s.row == ROW && lane * ROW + ROW < s.count + (lane == 31));
   }
-#undef ENDS
-  s.first = gr_place(s.first, q.length);
-  s.run = gr_place(last, q.length) - s.first == s.count - 1;
   __syncwarp();
   return s;
 }
@@ -48,15 +66,24 @@ template <class F>
 static __device__ __forceinline__ void gr_each_stretch(const gr_places &q, const F &f) {
   const int64_t step = gridDim.x * (int64_t)(THREADS / 32) * STRETCH;
   for (int64_t k = (blockIdx.x * (int64_t)(THREADS / 32) + (threadIdx.x >> 5)) * STRETCH; k < q.n; k += step)
-    f(gr_stretch_from(q, k));
+    f(gr_stretch_from(q, k, (int)threadIdx.x & 31));
 }
 
-/* The places of EACH indices of the stretch, 32 apart, from j on (past the last one: none). */
+/* The places of EACH indices of the stretch, 32 apart, from j on (past the last one: none). All lanes ask at once. */
+template <bool table = true>
 static __device__ __forceinline__ void gr_stretch_places(const gr_places &q, const gr_stretch &s, int j,
                                                          int64_t (&at)[EACH]) {
-  if (!s.run) return gr_find_places<32>(q, s.k + j, at);
+  const int row = j / ROW;
+  unsigned known = 0;
 #pragma unroll
-  for (int u = 0; u < EACH; u++) at[u] = j + u * 32 < s.count ? s.first + j + u * 32 : -1;
+  for (int u = 0; u < EACH; u++) known |= (s.runs >> (row + u * 32 / ROW) & 1) << u;
+  if (known != (1u << EACH) - 1) gr_find_places<32, table>(q, s.k + j, at, known);
+#pragma unroll
+  for (int u = 0; u < EACH; u++) {
+    const int r = row + u * 32 / ROW;
+    const int64_t first = __shfl_sync(~0u, s.row, r);
+    if (known >> u & 1) at[u] = j + u * 32 < s.count ? first + (j + u * 32 - r * ROW) : -1;
+  }
 }
 
 /*

@@ -9,11 +9,13 @@ struct gr_take_args {
   char *out;
   int64_t a_stride, out_stride;
   unsigned long long *bad;
+  const int64_t *seen; /* NULL, or the word of a look, behind which two kernels follow at once */
 };
 
 template <typename U>
 static __global__ void __launch_bounds__(THREADS) take(const __grid_constant__ gr_take_args q) {
   int64_t step = gridDim.x * (int64_t)TILE;
+  if (q.seen && *q.seen != q.places.n) return;
   if (q.bad && !blockIdx.x && !threadIdx.x) atomicMin(q.bad, (unsigned long long)q.places.n); /* no word on rising */
   for (int64_t k = blockIdx.x * (int64_t)TILE + threadIdx.x; k < q.places.n; k += step) {
     int64_t at[EACH];
@@ -37,10 +39,12 @@ template <typename U>
 static __global__ void __launch_bounds__(THREADS) take_rising(const __grid_constant__ gr_take_args q) {
   const int lane = (int)threadIdx.x & 31;
   const bool dense = q.a_stride == (int64_t)sizeof(U) && q.out_stride == q.a_stride;
+  if (*q.seen <= q.places.n) return;
   gr_each_stretch(q.places, [&](const gr_stretch &s) {
     if (s.run && dense)
       return gr_move_run<U, true>(q.out + s.k * sizeof(U), q.a + s.first * sizeof(U), uint4{}, s.count, lane);
-    for (int j = lane; j < s.count; j += 32 * EACH) {
+    for (int from = 0; from < s.count; from += 32 * EACH) {
+      const int j = from + lane;
       int64_t at[EACH];
       U e[EACH];
       gr_stretch_places(q.places, s, j, at);
@@ -227,8 +231,10 @@ static const void *taker_of(int size, bool rising) {
 }
 
 int gr_cuda_lookup(const gr_lookup_job *job, const gr_cuda_run *run) {
-  const bool rising = job->rising && !job->bad;
+  const int size = gr_size_of(job->dtype);
+  const int64_t most = run->chip->sms * (int64_t)gr_lookup_tuning::takers_each;
   cudaStream_t stream = (cudaStream_t)run->stream;
+  unsigned blocks = gr_lookup_grid(job->n, TILE);
   gr_take_args q;
   q.places = gr_places{(const char *)job->index.data, job->index.stride, job->n, job->length, job->positions};
   q.a = (const char *)job->a.data;
@@ -236,10 +242,15 @@ int gr_cuda_lookup(const gr_lookup_job *job, const gr_cuda_run *run) {
   q.a_stride = job->a.stride;
   q.out_stride = job->out.stride;
   q.bad = (unsigned long long *)job->bad;
+  q.seen = job->seen;
   cudaError_t e = job->bad ? cudaMemsetAsync(job->bad, 0x7f, sizeof *job->bad, stream) : cudaSuccess;
   if (e != cudaSuccess || job->n <= 0) return e;
   if (!q.out) return start_look(q.places, q.bad, run);
   void *args[] = {&q};
-  return cudaLaunchKernel(taker_of(gr_size_of(job->dtype), rising),
-                          gr_lookup_grid(job->n, rising ? THREADS / 32 * STRETCH : TILE), THREADS, args, 0, stream);
+  if (q.seen) {
+    const unsigned rising = gr_lookup_grid(job->n, THREADS / 32 * STRETCH);
+    e = cudaLaunchKernel(taker_of(size, true), rising, THREADS, args, 0, stream);
+    if (blocks > most) blocks = (unsigned)most;
+  }
+  return e == cudaSuccess ? cudaLaunchKernel(taker_of(size, false), blocks, THREADS, args, 0, stream) : e;
 }

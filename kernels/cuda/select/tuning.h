@@ -13,8 +13,11 @@ struct gr_select_tuning {
   static constexpr int quantile_threads = 1024, quantile_blocks = 1;
   /* Words of a thread in flight: by 2 median f32 2^26 371 -> 409 us, f16 269 -> 263 (H100). */
   static constexpr int quantile_loads = 4;
-  /* Threads of a block, and elements of a thread: f32 2500 GB/s so; other numbers are not measured. */
-  static constexpr int compact_threads = 256, compact_each = 16;
+  /* Threads of a block that keeps elements. */
+  static constexpr int compact_threads = 128;
+  /* Of one that counts marks; chunks for each of them in the last such block, which adds up all of them: a warp counts a
+     chunk; units of 512 marks that it counts at once. */
+  static constexpr int compact_counters = 512, compact_chunks = 16, compact_counted = 8;
 };
 
 #endif

@@ -473,7 +473,7 @@ gr_status gr_formula_scan(gr_context *c, gr_op op, gr_reduced a, gr_array *out, 
 
 gr_status gr_formula_compact(gr_context *c, gr_reduced a, const gr_array *mask, gr_array *out) {
   const gr_reduced none = {NULL, NULL};
-  gr_compact_job job = {.dtype = a.a->dtype, .n = a.a->n, .kept = out->n};
+  gr_compact_job job = {.dtype = a.a->dtype, .n = a.a->n};
   gr_status status = GR_OK;
   if (!gr_formula_feeds(GR_FEEDS_COMPACT, a, none, out)) {
     status = gr_reduced_eval(c, &a);
