@@ -17,6 +17,12 @@ GR_FN uint64_t gr_high_product(uint64_t a, uint64_t b) {
   return a1 * b1 + (first >> 32) + (second >> 32);
 }
 
+/* The same, b at most 2^32: two products of 32 bits. */
+GR_FN uint64_t gr_whole_below(uint64_t a, uint64_t b) {
+  const uint64_t b0 = (uint32_t)b, high = (a >> 32) * b0 + ((uint32_t)a * b0 >> 32);
+  return (b >> 32 ? a : high) >> 32;
+}
+
 /* How many numbers one group of Philox gives: of at most 2^32 two of 64 bits each, else one of 128 bits. */
 GR_FN int gr_whole_group(uint64_t range) { return range - 1 <= UINT32_MAX ? 2 : 1; }
 
@@ -31,8 +37,8 @@ GR_FN void gr_whole_fill(const gr_whole_job *job, uint64_t group, uint64_t out[2
   low = (uint64_t)w[1] << 32 | w[0];
   high = (uint64_t)w[3] << 32 | w[2];
   if (gr_whole_group(job->range) == 2) {
-    out[0] = gr_high_product(low, job->range);
-    out[1] = gr_high_product(high, job->range);
+    out[0] = gr_whole_below(low, job->range);
+    out[1] = gr_whole_below(high, job->range);
     return;
   }
   part = high * job->range + gr_high_product(low, job->range);

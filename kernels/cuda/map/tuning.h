@@ -26,6 +26,8 @@ struct gr_map_tuning {
      loaded together where they lie apart. H100: by 8 blocks fill f32 88.4 -> 90.0 us, rand 103 -> 104; by 2 elements
      within 1 %. */
   static constexpr int blocks_each = 16, strided_unrolled = 4;
+  /* Whole numbers that are drawn by words, and what is left of the last one by another launch. Not measured. */
+  static constexpr int64_t words_from = 1 << 16;
   /* Threads of a block that sends to the host: by one block, 256 and 1024, 8 KB 10.1 and 9.9 us, 64 KB 17.3 and 15.5.
      */
   static constexpr int send_threads = 1024;
