@@ -218,17 +218,18 @@ static void axis_words(const axis *x, char letter, word out[AXIS_WORDS]) {
 }
 
 /*
-** Whether samples are f32 or narrower, and an estimate in f32 is wrong by less than half a bin: by what is lost of the
-** place where it begins, and by three roundings of the result. Edges may be a fourth of a bin from where bins of one
+** Whether samples have 32 bits or fewer, and an estimate in f32 is wrong by less than half a bin: by what is lost of the
+** place where it begins, and of samples that are integers, and by three roundings of the result. Edges may be a fourth of a bin from where bins of one
 ** width would put them (see kind_of).
 */
 static int fits_f32(const axis *x) {
   const gr_dtype t = x->of.a->dtype;
   const double step = (x->made.last - x->made.first) / (double)x->bins, from = x->made.first - step / 2;
   const double largest = fmax(fabs(from), fabs(x->made.last));
-  if (gr_size(t) > 2 && t != GR_F32) return 0;
+  const double lost = fabs(from - (float)from) + (t == GR_U32 || t == GR_I32 ? largest * 0x1p-24 : 0);
+  if (gr_size(t) > 4) return 0;
   if (!(largest < 0x1p120) || !(step > 0x1p-120)) return 0;
-  return fabs(from - (float)from) / step + (double)x->bins * 0x1p-22 < 0x1p-3;
+  return lost / step + (double)x->bins * 0x1p-22 < 0x1p-3;
 }
 
 /*

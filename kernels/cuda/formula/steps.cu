@@ -123,13 +123,15 @@ GR_DTYPES(GR_X)
 
 /*
 ** Casts as map/map.cu does them: i64, and integers to integers, without a detour by f64. f32 becomes integers of 32 bits
-** by the instruction, which takes what does not fit to the nearest that does and NaN to 0.
+** by the instruction, which takes what does not fit to the nearest that does and NaN to 0; and what has 32 bits or fewer
+** becomes f32, rounded once, if at all.
 */
 template <gr_dtype D, gr_dtype TO>
 static __device__ __forceinline__ void gr_step_cast() {
   const gr_type<D> x = gr_operand_in<D, 0>();
   if constexpr (D == GR_F32 && TO == GR_I32) return gr_result_out<TO>(__float2int_rz(x));
   if constexpr (D == GR_F32 && TO == GR_U32) return gr_result_out<TO>(__float2uint_rz(x));
+  if constexpr (TO == GR_F32 && gr_size<D> <= 4) return gr_result_out<TO>(gr_canonical32(gr_to_f32<D>(x)));
 #define GR_X(id, s, l, type, kind)                                             \
   if constexpr (TO == GR_##id) {                                               \
     if constexpr (!gr_floating<D> && (D == GR_I64 || !gr_floating<TO>))        \
