@@ -62,7 +62,7 @@ static __device__ __forceinline__ void quick_numbers(uint32_t (&w)[4], float (&y
 }
 
 template <gr_dtype D, int kind>
-static __global__ void __launch_bounds__(THREADS)
+static __global__ void __launch_bounds__(THREADS, D == GR_F32 ? 6 : 1)
     generate(const __grid_constant__ gr_random_job job, const __grid_constant__ gr_philox_keys keys, bool packed) {
   constexpr int group = D == GR_F64 ? 2 : 4;
   int64_t groups = (job.n + group - 1) / group, step = gridDim.x * (int64_t)THREADS;
@@ -90,7 +90,7 @@ static __global__ void __launch_bounds__(THREADS)
 template <gr_dtype D>
 static cudaError_t start(const gr_random_job *job, const gr_cuda_run *run) {
   constexpr int group = D == GR_F64 ? 2 : 4;
-  int64_t blocks = (job->n / group + THREADS) / THREADS, most = (int64_t)run->chip->sms * gr_map_tuning::blocks_each;
+  int64_t blocks = (job->n / group + THREADS) / THREADS, most = (int64_t)run->chip->sms * gr_map_tuning::random_blocks;
   bool packed = job->out.stride == gr_size<D> && (uintptr_t)job->out.data % (group * gr_size<D>) == 0;
   gr_philox_keys keys = gr_philox_keys_of(job->seed);
   void *args[] = {(void *)job, &keys, &packed};
@@ -145,9 +145,11 @@ static __global__ void __launch_bounds__(THREADS) draw(const __grid_constant__ g
   for (int64_t g = blockIdx.x * (int64_t)THREADS + threadIdx.x; g < groups; g += step) {
     uint64_t x[2];
     gr_whole_fill(&job, job.first + (uint64_t)g, x);
+    char *at = out + g * group * job.out.stride;
 #pragma unroll 1
-    for (int64_t k = g * group; k < (g + 1) * group && k < job.n; k++) {
-      *(T *)(out + k * job.out.stride) = (T)gr_whole_number(&job, x[0]);
+    for (int left = group == 2 && 2 * g + 1 < job.n ? 2 : 1; left; left--) {
+      *(T *)at = (T)gr_whole_number(&job, x[0]);
+      at += job.out.stride;
       x[0] = x[1];
     }
   }
@@ -156,13 +158,16 @@ static __global__ void __launch_bounds__(THREADS) draw(const __grid_constant__ g
 template <typename T>
 static __global__ void __launch_bounds__(THREADS)
     put_in_order(const __grid_constant__ gr_order order, char *out, int64_t stride, int64_t n) {
-  int64_t step = gridDim.x * (int64_t)THREADS;
-  for (int64_t k = blockIdx.x * (int64_t)THREADS + threadIdx.x; k < n; k += step)
-    *(T *)(out + k * stride) = (T)(gr_order_at(&order, k) + 1);
+  int64_t step = gridDim.x * (int64_t)THREADS, k = blockIdx.x * (int64_t)THREADS + threadIdx.x;
+  if (order.length <= GR_ORDER_FEW) {
+    if (k < n) *(T *)(out + k * stride) = (T)(gr_order_of_few(&order, k) + 1);
+    return;
+  }
+  for (; k < n; k += step) *(T *)(out + k * stride) = (T)(gr_order_of_more(&order, k) + 1);
 }
 
 static unsigned grid_for(int64_t items, const gr_cuda_run *run) {
-  int64_t blocks = (items + THREADS - 1) / THREADS, most = (int64_t)run->chip->sms * gr_map_tuning::blocks_each;
+  int64_t blocks = (items + THREADS - 1) / THREADS, most = (int64_t)run->chip->sms * gr_map_tuning::random_blocks;
   return (unsigned)(blocks < most ? blocks : most);
 }
 
