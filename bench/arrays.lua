@@ -1,6 +1,6 @@
 -- Matrices, lookups, missing values, random numbers: calls that stream, as a share of a copy's bandwidth in the same
--- run; calls of rows and of what is missing beside the plain call; random take and put beside torch's. From the root,
--- after make:
+-- run; calls of rows and of what is missing beside the plain call; random numbers, random take and put beside torch's.
+-- From the root, after make:
 --   lua5.4 bench/arrays.lua [exponent=26, on the CPU 22] [rounds=7] [only=PATTERN of names]
 -- Before a call is timed its result is compared: with that of the same call on the CPU, at a small size and bit by bit;
 -- with what plain calls make of the same, at the size that is timed; and with torch's. Bytes are those that a call
@@ -8,7 +8,8 @@
 -- before anything is written, the share with those read twice. Array results stay on the device and calls follow each
 -- other; numbers are futures. A ratio is that of calls until the number, or the last array, is there, in turns.
 -- A line ends with * where what is asked of GPUs is missed: 0.6 of the copy's bandwidth for calls that stream, 1.05 of
--- the plain call's time, 1.1 of torch's. PYTHON names the interpreter that has torch; on the CPU NumPy will do.
+-- the plain call's time, 1.1 of torch's, which random numbers are asked in place of a share, as arithmetic limits them.
+-- PYTHON names the interpreter that has torch; for take and put on the CPU NumPy will do.
 package.path = "./bench/peers/?.lua;./?.lua;" .. package.path
 local gr = require "gpureduce"
 local timing = require "bench.timing"
@@ -31,7 +32,7 @@ local function first_of(a) return a:slice()[1] end
 
 -- A case: its name; bytes; call(); flow(), the same without waiting, and wait(what flow gave); result(), a text that
 -- differs where the result does; stream, whether a share is asked; again, bytes that have to be read a second time;
--- plain, the case beside it; check(), whether it is right.
+-- plain, the case beside it; peers, torch's calls beside it; check(), whether it is right.
 
 local function text_of(value)
   if gr.isarray(value) then return value.dtype .. " " .. #value .. " " .. value:digest() end
@@ -213,11 +214,14 @@ local function cases_of(n)
 
   -- random numbers
   local long = gr.zeros(n, "i64")
-  array("randint, i64", 2 * bytes, function() gr.randint(1, 6, n, "i64", { seed = 1, into = long }) end, long)
-  array("randint, u8", n, function() gr.randint(1, 6, n, "u8", { seed = 1, into = flat }) end, flat)
-  array("rand", bytes, function() gr.rand(n, { seed = 1, into = out }) end, out)
-  array("randn", bytes, function() gr.randn(n, { seed = 1, into = out }) end, out)
-  array("exponential", bytes, function() gr.exponential(n, { seed = 1, into = out }) end, out)
+  array("randint, i64", 2 * bytes, function() gr.randint(1, 6, n, "i64", { seed = 1, into = long }) end, long,
+    { peers = { "randint_i64", "random_i64" } })
+  array("randint, u8", n, function() gr.randint(1, 6, n, "u8", { seed = 1, into = flat }) end, flat,
+    { peers = { "randint_u8", "random_u8" } })
+  array("rand", bytes, function() gr.rand(n, { seed = 1, into = out }) end, out, { peers = { "rand" } })
+  array("randn", bytes, function() gr.randn(n, { seed = 1, into = out }) end, out, { peers = { "randn" } })
+  array("exponential", bytes, function() gr.exponential(n, { seed = 1, into = out }) end, out,
+    { peers = { "exponential_" } })
   array("permutation, i64", 2 * bytes, function() gr.permutation(n, "i64", { seed = 1, into = long }) end, long,
     { stream = false })
   return list
@@ -286,6 +290,62 @@ end
 
 local function waits_of(c) return c.wait and c.flow == c.call and c.wait or nil end
 
+-- ---- torch ----
+
+local ask, who, has -- asks it something; who it is, or why there is none; its calls
+
+local function open_peer()
+  if who then return ask end
+  local process = require "process"
+  ask = process(("OPENBLAS_NUM_THREADS=1 LOOKUP_ON=%s %s bench/peers/lookup_peer.py"):format(
+    on_gpu and "gpu" or "cpu", os.getenv "PYTHON" or "python3"))
+  local ok, answer = pcall(ask, "open")
+  who = ok and answer or "no python3 with NumPy"
+  if who:find "^no" then ask = nil else has = " " .. ask "names" .. " " end
+  return ask
+end
+
+-- Those of these calls that it has.
+local function those(...)
+  local list = {}
+  for _, name in ipairs { ... } do
+    if has:find(" " .. name .. " ", 1, true) then list[#list + 1] = name end
+  end
+  return list
+end
+
+-- Seconds of ours, and in words those of the peer's calls and the ratio to the least. compare(): what these give; nil:
+-- they need not be alike.
+local function against(call, wait, calls, compare)
+  -- as theirs: after a call that is not counted, since the device goes from one process to the other
+  local contenders = { { count = count_for(call, wait), time = function(count)
+    time(call, wait, 1)
+    return time(call, wait, count)
+  end } }
+  call()
+  for _, peer in ipairs(calls) do
+    if compare then
+      local path = os.tmpname()
+      local answer = ask("keep", peer, path .. ".npy")
+      if answer ~= "ok" then error(peer .. ": " .. answer, 0) end
+      if not gr.load(path .. ".npy"):equal(compare()) then error(peer .. " gives another result", 0) end
+      os.remove(path .. ".npy")
+      os.remove(path)
+    end
+    local first = tonumber((ask("time", peer, "1"))) / 1e9
+    contenders[#contenders + 1] = { count = math.max(2, math.min(2000, math.floor(0.005 / first))),
+      time = function(count) return tonumber((ask("time", peer, ("%d"):format(count)))) / 1e9 end }
+  end
+  local times = { in_turns(contenders) }
+  local best, words = math.huge, {}
+  for k, peer in ipairs(calls) do
+    best = math.min(best, times[k + 1])
+    words[k] = ("%s %.1f us"):format(peer, times[k + 1] * 1e6)
+  end
+  local ratio = times[1] / best
+  return times[1], ("%s: %.3f"):format(table.concat(words, ", "), ratio) .. star(ratio <= MOST_OF_TORCH)
+end
+
 say("# %s, %s, %s, %s; 2^%s elements of f32, medians of %d rounds", gr._VERSION,
   rawget(_G, "jit") and jit.version or _VERSION, gr.backend(), gr.instructions(), options.exponent, rounds)
 if device ~= "cpu" then compare_with_cpu() end
@@ -297,6 +357,7 @@ say("# a copy reads and writes %.1f GB/s", copy_rate / 1e9)
 
 for _, c in ipairs(cases) do
   if c.name:find(options.only) then
+    local torch = c.peers and open_peer() and those(unpack(c.peers)) or {}
     if c.check then
       c.result()
       if not c.check() then error(c.name .. ": wrong result", 0) end
@@ -304,7 +365,10 @@ for _, c in ipairs(cases) do
     local s = in_turns { { call = c.flow or c.call, wait = c.wait } }
     local share = c.bytes / s / copy_rate
     local line = ("%-38s %10.1f us %8.1f GB/s %5.2f of copy"):format(c.name, s * 1e6, c.bytes / s / 1e9, share)
-    if c.stream then
+    if #torch > 0 then
+      ask("size", ("%d"):format(longest))
+      line = line .. "; " .. select(2, against(c.call, c.wait, torch))
+    elseif c.stream then
       streams = streams + 1
       if share >= USUAL_SHARE then usual = usual + 1 end
       if c.again then line = line .. (", %.2f with positions twice"):format(share * (1 + c.again / c.bytes)) end
@@ -329,54 +393,16 @@ gr.trim()
 
 -- ---- random lookups beside torch's ----
 
--- Seconds of ours and of each of the peer's calls, in turns.
-local function beside(ask, name, call, wait, calls, compare)
-  -- as theirs: after a call that is not counted, since the device goes from one process to the other
-  local contenders = { { count = count_for(call, wait), time = function(count)
-    time(call, wait, 1)
-    return time(call, wait, count)
-  end } }
-  call()
-  for _, peer in ipairs(calls) do
-    local path = os.tmpname()
-    local answer = ask("keep", peer, path .. ".npy")
-    if answer ~= "ok" then error(peer .. ": " .. answer, 0) end
-    if not gr.load(path .. ".npy"):equal(compare()) then error(peer .. " gives another result", 0) end
-    os.remove(path .. ".npy")
-    os.remove(path)
-    local first = tonumber((ask("time", peer, "1"))) / 1e9
-    contenders[#contenders + 1] = { count = math.max(2, math.min(2000, math.floor(0.005 / first))),
-      time = function(count) return tonumber((ask("time", peer, ("%d"):format(count)))) / 1e9 end }
-  end
-  local times = { in_turns(contenders) }
-  local best, words = math.huge, {}
-  for k, peer in ipairs(calls) do
-    best = math.min(best, times[k + 1])
-    words[k] = ("%s %.1f us"):format(peer, times[k + 1] * 1e6)
-  end
-  local ratio = times[1] / best
-  say("%-38s %10.1f us, %s: %.3f%s", name, times[1] * 1e6, table.concat(words, ", "), ratio,
-    star(ratio <= MOST_OF_TORCH))
-end
-
 local function lookups()
-  local process = require "process"
-  local ask = process(("OPENBLAS_NUM_THREADS=1 LOOKUP_ON=%s %s bench/peers/lookup_peer.py"):format(
-    on_gpu and "gpu" or "cpu", os.getenv "PYTHON" or "python3"))
-  local ok, who = pcall(ask, "open")
-  if not ok or who:find "^no" then
-    say("# random take and put have no peer: %s", ok and who or "python3 or its NumPy is not there")
+  local function beside(name, ...)
+    local mine, words = against(...)
+    say("%-38s %10.1f us, %s", name, mine * 1e6, words)
+  end
+  if not open_peer() then
+    say("# random take and put have no peer: %s", who)
     return
   end
   say("# random take and put beside %s", who)
-  local has = " " .. ask "names" .. " "
-  local function those(...)
-    local list = {}
-    for _, name in ipairs { ... } do
-      if has:find(" " .. name .. " ", 1, true) then list[#list + 1] = name end
-    end
-    return list
-  end
   local function give(name, array)
     local path = os.tmpname()
     gr.save(array, path .. ".npy")
@@ -397,14 +423,14 @@ local function lookups()
     local out = gr.zeros(n)
     local function last() return out[1] end
     local taken
-    beside(ask, "take, " .. kind .. ", a new array", function()
+    beside("take, " .. kind .. ", a new array", function()
       if taken then taken:release() end
       taken = a:take(index)
     end, function() return taken[1] end, those("index_select", "gather", "take"), function() return a:take(index) end)
-    beside(ask, "take, " .. kind .. ", into", function() a:take(index, { into = out }) end, last,
+    beside("take, " .. kind .. ", into", function() a:take(index, { into = out }) end, last,
       those("index_select_into", "take_into"), function() return out end)
     if kind == "a permutation" then -- else theirs keeps any of the values
-      beside(ask, "put, " .. kind, function() out:put(index, values) end, last, those("scatter_", "index_copy_", "put"),
+      beside("put, " .. kind, function() out:put(index, values) end, last, those("scatter_", "index_copy_", "put"),
         function() return out:put(index, values) end)
     end
   end

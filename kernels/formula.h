@@ -30,6 +30,7 @@ typedef enum gr_spread {
   GR_ROW,   /* k % columns: one row for all rows */
   GR_COLUMN /* k / columns: one column for all columns */
 } gr_spread;
+#define GR_TRUTH 1 /* in its place, of a step: gives 0 and 1 alone */
 
 /* An operand: a node (0 or more), or ~k for number k. */
 #define GR_IS_NUMBER(operand) ((operand) < 0)

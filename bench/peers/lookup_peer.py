@@ -3,6 +3,7 @@
 open                 who it is, with its version
 load NAME PATH       the array of an NPY file: a (a vector), index (positions from 1) or values
 names                the calls that it has
+size COUNT           how many random numbers its calls draw, in arrays that are there
 keep CALL PATH       what a call gives, as an NPY file
 time CALL COUNT      nanoseconds of a call, the mean of COUNT one after the other after one not counted
 An answer that begins with "no" says why there is none.
@@ -32,7 +33,18 @@ def calls():
             return out
         return {"take": lambda: np.take(a, index), "take_into": lambda: np.take(a, index, out=out, mode="clip"),
                 "put": put}
+    def room(name):
+        if data.get(name) is None or len(data[name]) != data["size"]:
+            data[name] = torch.empty(data["size"], dtype=getattr(torch, name), device=DEVICE)
+        return data[name]
     return {
+        "randint_i64": lambda: torch.randint(1, 7, (data["size"],), out=room("int64")),
+        "random_i64": lambda: room("int64").random_(1, 7),
+        "randint_u8": lambda: torch.randint(1, 7, (data["size"],), out=room("uint8")),
+        "random_u8": lambda: room("uint8").random_(1, 7),
+        "rand": lambda: torch.rand(data["size"], out=room("float32")),
+        "randn": lambda: torch.randn(data["size"], out=room("float32")),
+        "exponential_": lambda: room("float32").exponential_(),
         "index_select": lambda: torch.index_select(a, 0, index),
         "index_select_into": lambda: torch.index_select(a, 0, index, out=out),
         "gather": lambda: torch.gather(a, 0, index),
@@ -64,6 +76,11 @@ def load(name, path):
     return "ok"
 
 
+def size(count):
+    data["size"] = int(count)
+    return "ok"
+
+
 def keep(name, path):
     result = calls()[name]()
     np.save(path, result if torch is None else result.cpu().numpy())
@@ -85,7 +102,7 @@ for line in sys.stdin:
     command, *words = line.split()
     try:
         answer = {"open": present, "load": load, "names": lambda: " ".join(calls()), "keep": keep,
-                  "time": measure}[command](*words)
+                  "size": size, "time": measure}[command](*words)
     except Exception as e:
         answer = "no " + (str(e).split("\n") or ["?"])[0][:150]
     print(answer, flush=True)

@@ -73,24 +73,42 @@ GR_FN double gr_sticky(int64_t x) {
 ** gr_f64_to_<dtype>, gr_i64_to_<dtype>: casts. Floats round to nearest even. Integers take the whole part and the
 ** nearest number that they have; 0 for NaN.
 */
-#define GR_SATURATE(s, type, low, high)                   \
-  GR_FN type gr_f64_to_##s(double x) {                    \
-    double y = x < (double)low ? (double)low : x;         \
-    y = y > (double)high ? (double)high : y;              \
-    y = x == x ? y : 0.0;                                 \
-    return (type)y;                                       \
-  }                                                       \
+#if defined(__CUDA_ARCH__) /* whose conversions to 32 bits saturate by themselves */
+#define GR_SATURATE_F64(s, type, low, high)  \
+  GR_FN type gr_f64_to_##s(double x) {       \
+    int32_t y = __double2int_rz(x);          \
+    y = low > INT32_MIN ? max(y, low) : y;   \
+    y = high < INT32_MAX ? min(y, high) : y; \
+    return x == x ? (type)y : (type)0;       \
+  }
+GR_FN uint32_t gr_f64_to_u32(double x) { return x == x ? __double2uint_rz(x) : 0; }
+#else
+#define GR_SATURATE_F64(s, type, low, high)       \
+  GR_FN type gr_f64_to_##s(double x) {            \
+    double y = x < (double)low ? (double)low : x; \
+    y = y > (double)high ? (double)high : y;      \
+    y = x == x ? y : 0.0;                         \
+    return (type)y;                               \
+  }
+GR_SATURATE_F64(u32, uint32_t, 0, UINT32_MAX)
+#endif
+#define GR_SATURATE_I64(s, type, low, high)               \
   GR_FN type gr_i64_to_##s(int64_t x) {                   \
     int64_t y = x < (int64_t)low ? (int64_t)low : x;      \
     return (type)(y > (int64_t)high ? (int64_t)high : y); \
   }
+#define GR_SATURATE(s, type, low, high) \
+  GR_SATURATE_F64(s, type, low, high)   \
+  GR_SATURATE_I64(s, type, low, high)
 GR_SATURATE(u8, uint8_t, 0, UINT8_MAX)
 GR_SATURATE(i8, int8_t, INT8_MIN, INT8_MAX)
 GR_SATURATE(u16, uint16_t, 0, UINT16_MAX)
 GR_SATURATE(i16, int16_t, INT16_MIN, INT16_MAX)
-GR_SATURATE(u32, uint32_t, 0, UINT32_MAX)
 GR_SATURATE(i32, int32_t, INT32_MIN, INT32_MAX)
+GR_SATURATE_I64(u32, uint32_t, 0, UINT32_MAX)
 #undef GR_SATURATE
+#undef GR_SATURATE_I64
+#undef GR_SATURATE_F64
 GR_FN int64_t gr_f64_to_i64(double x) {
   return x != x ? 0 : x >= 0x1p63 ? INT64_MAX : x < -0x1p63 ? INT64_MIN : (int64_t)x;
 }

@@ -125,35 +125,45 @@ GR_FN void gr_sincospi(double x, double *sine, double *cosine) {
 
 /* ---- random numbers ---- */
 
-/* Philox 4x32-10 (Salmon, Moraes, Dror, Shaw 2011): counter and key in, four random words out. */
-GR_FN void gr_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]) {
-  uint32_t c0 = counter[0], c1 = counter[1], c2 = counter[2], c3 = counter[3], k0 = key[0], k1 = key[1];
+#define GR_PHILOX_ROUNDS 10
+/* Two words of key for each round: of all blocks of a seed the same. */
+typedef struct gr_philox_keys {
+  uint32_t k[GR_PHILOX_ROUNDS][2];
+} gr_philox_keys;
+GR_FN gr_philox_keys gr_philox_keys_of(uint64_t seed) {
+  gr_philox_keys keys;
   int round;
-  for (round = 0; round < 10; round++) {
-    uint64_t p0 = (uint64_t)0xD2511F53u * c0, p1 = (uint64_t)0xCD9E8D57u * c2;
-    c0 = (uint32_t)(p1 >> 32) ^ c1 ^ k0;
-    c1 = (uint32_t)p1;
-    c2 = (uint32_t)(p0 >> 32) ^ c3 ^ k1;
-    c3 = (uint32_t)p0;
-    k0 += 0x9E3779B9u; /* the golden ratio and sqrt(3) - 1 */
-    k1 += 0xBB67AE85u;
+  for (round = 0; round < GR_PHILOX_ROUNDS; round++) { /* the golden ratio and sqrt(3) - 1 */
+    keys.k[round][0] = (uint32_t)seed + 0x9E3779B9u * (uint32_t)round;
+    keys.k[round][1] = (uint32_t)(seed >> 32) + 0xBB67AE85u * (uint32_t)round;
   }
-  out[0] = c0;
-  out[1] = c1;
-  out[2] = c2;
-  out[3] = c3;
+  return keys;
 }
 
-/* The four words of Philox of a group. mark: see gr_random_fill. */
+/*
+** Philox 4x32-10 (Salmon, Moraes, Dror, Shaw 2011): the four random words of a group, which is counted with the stream.
+** mark: see gr_random_fill.
+*/
+GR_FN void gr_random_words_by(const gr_philox_keys *keys, uint64_t stream, uint64_t mark, uint64_t group,
+                              uint32_t w[4]) {
+  uint32_t c0 = (uint32_t)group, c1 = (uint32_t)((group | mark) >> 32), c2 = (uint32_t)stream;
+  uint32_t c3 = (uint32_t)(stream >> 32);
+  int round;
+  for (round = 0; round < GR_PHILOX_ROUNDS; round++) {
+    uint64_t p0 = (uint64_t)0xD2511F53u * c0, p1 = (uint64_t)0xCD9E8D57u * c2;
+    c0 = (uint32_t)(p1 >> 32) ^ c1 ^ keys->k[round][0];
+    c1 = (uint32_t)p1;
+    c2 = (uint32_t)(p0 >> 32) ^ c3 ^ keys->k[round][1];
+    c3 = (uint32_t)p0;
+  }
+  w[0] = c0;
+  w[1] = c1;
+  w[2] = c2;
+  w[3] = c3;
+}
 GR_FN void gr_random_words(uint64_t seed, uint64_t stream, uint64_t mark, uint64_t group, uint32_t w[4]) {
-  uint32_t counter[4], key[2];
-  counter[0] = (uint32_t)group;
-  counter[1] = (uint32_t)((group | mark) >> 32);
-  counter[2] = (uint32_t)stream;
-  counter[3] = (uint32_t)(stream >> 32);
-  key[0] = (uint32_t)seed;
-  key[1] = (uint32_t)(seed >> 32);
-  gr_philox(counter, key, w);
+  const gr_philox_keys keys = gr_philox_keys_of(seed);
+  gr_random_words_by(&keys, stream, mark, group, w);
 }
 
 /* How many elements one Philox block gives. */
@@ -171,12 +181,9 @@ enum { GR_UNIFORM, GR_NORMAL, GR_EXPONENTIAL }; /* kinds of random numbers */
 ** u = (bits + 1) / 2^width and v = bits / 2^width of the pair's two numbers (width 53, or all 32 of a word). An
 ** exponential is -log u.
 */
-GR_FN void gr_random_fill(gr_dtype t, uint64_t seed, uint64_t stream, uint64_t mark, uint64_t group, int kind,
-                          double out[4]) {
-  uint32_t w[4];
+GR_FN void gr_random_of(gr_dtype t, const uint32_t w[4], int kind, double out[4]) { /* of a group's words */
   double u[4];
   int k, count = gr_random_group(t);
-  gr_random_words(seed, stream, mark, group, w);
   if (t == GR_F64) {
     u[0] = (double)(((uint64_t)w[1] << 32 | w[0]) >> 11) * 1.1102230246251565e-16; /* 2^-53 */
     u[1] = (double)(((uint64_t)w[3] << 32 | w[2]) >> 11) * 1.1102230246251565e-16;
@@ -198,6 +205,12 @@ GR_FN void gr_random_fill(gr_dtype t, uint64_t seed, uint64_t stream, uint64_t m
     out[k] = r * c;
     out[k + 1] = r * s;
   }
+}
+GR_FN void gr_random_fill(gr_dtype t, uint64_t seed, uint64_t stream, uint64_t mark, uint64_t group, int kind,
+                          double out[4]) {
+  uint32_t w[4];
+  gr_random_words(seed, stream, mark, group, w);
+  gr_random_of(t, w, kind, out);
 }
 
 #endif

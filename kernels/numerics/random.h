@@ -12,9 +12,19 @@
 
 /* The high half of a product of 128 bits. */
 GR_FN uint64_t gr_high_product(uint64_t a, uint64_t b) {
+#if defined(__CUDA_ARCH__)
+  return __umul64hi(a, b);
+#else
   const uint64_t a0 = (uint32_t)a, a1 = a >> 32, b0 = (uint32_t)b, b1 = b >> 32;
   const uint64_t first = a1 * b0 + (a0 * b0 >> 32), second = a0 * b1 + (uint32_t)first;
   return a1 * b1 + (first >> 32) + (second >> 32);
+#endif
+}
+
+/* The same, b at most 2^32: two products of 32 bits. */
+GR_FN uint64_t gr_whole_below(uint64_t a, uint64_t b) {
+  const uint64_t b0 = (uint32_t)b, high = (a >> 32) * b0 + ((uint32_t)a * b0 >> 32);
+  return (b >> 32 ? a : high) >> 32;
 }
 
 /* How many numbers one group of Philox gives: of at most 2^32 two of 64 bits each, else one of 128 bits. */
@@ -31,8 +41,8 @@ GR_FN void gr_whole_fill(const gr_whole_job *job, uint64_t group, uint64_t out[2
   low = (uint64_t)w[1] << 32 | w[0];
   high = (uint64_t)w[3] << 32 | w[2];
   if (gr_whole_group(job->range) == 2) {
-    out[0] = gr_high_product(low, job->range);
-    out[1] = gr_high_product(high, job->range);
+    out[0] = gr_whole_below(low, job->range);
+    out[1] = gr_whole_below(high, job->range);
     return;
   }
   part = high * job->range + gr_high_product(low, job->range);
@@ -106,16 +116,16 @@ GR_FN uint64_t gr_order_key(const gr_order *o, int k) {
 }
 GR_FN int gr_order_before(uint64_t a, int i, uint64_t b, int k) { return a < b || (a == b && i < k); }
 
-/* Which number is the k-th, both from 0. */
-GR_FN int64_t gr_order_at(const gr_order *o, int64_t k) {
+/* Which number is the k-th, both from 0: of few, of more, and of any. */
+GR_FN int64_t gr_order_of_few(const gr_order *o, int64_t k) {
+  const uint64_t key = gr_order_key(o, (int)k);
+  int64_t before = 0;
+  int i;
+  for (i = 0; i < (int)o->length; i++) before += gr_order_before(gr_order_key(o, i), i, key, (int)k);
+  return before;
+}
+GR_FN int64_t gr_order_of_more(const gr_order *o, int64_t k) {
   uint64_t x = (uint64_t)k;
-  if (o->length <= GR_ORDER_FEW) {
-    const uint64_t key = gr_order_key(o, (int)k);
-    int64_t before = 0;
-    int i;
-    for (i = 0; i < (int)o->length; i++) before += gr_order_before(gr_order_key(o, i), i, key, (int)k);
-    return before;
-  }
   do {
     uint32_t lower = (uint32_t)(x & (((uint64_t)1 << o->lower) - 1)), upper = (uint32_t)(x >> o->lower);
     int i;
@@ -127,6 +137,9 @@ GR_FN int64_t gr_order_at(const gr_order *o, int64_t k) {
     x ^= x < 2 ? o->swap : 0;
   } while (x >= (uint64_t)o->length);
   return (int64_t)x;
+}
+GR_FN int64_t gr_order_at(const gr_order *o, int64_t k) {
+  return o->length <= GR_ORDER_FEW ? gr_order_of_few(o, k) : gr_order_of_more(o, k);
 }
 
 #endif

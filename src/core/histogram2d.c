@@ -1,8 +1,8 @@
 /*
 ** A formula makes the number of each pair's cell as it is counted, so that pairs are read once and nothing is stored
-** between. Which bin of an axis a sample is in: even bins and those by equal factors are a division (of the logarithm)
-** away, and the edges on both sides of that, made anew by the arithmetic that edges are made by, settle it. Bins
-** between other edges are searched for before, by halves, with one lookup for each of the halves.
+** between. Which bin of an axis a sample is in: of even bins and those by equal factors a product (of the logarithm's)
+** says which edge is nearest, and that edge, made anew by the arithmetic that edges are made by, on which side of it.
+** Bins between other edges are searched for before, by halves, with one lookup for each of the halves.
 */
 #include "src/core/histogram2d.h"
 
@@ -127,7 +127,14 @@ static gr_status search(gr_context *c, const gr_array *a, const gr_made_bins *ma
 
 /* ---- cells ---- */
 
-typedef enum axis_kind { EVEN, FACTORS, FOUND } axis_kind;
+typedef enum axis_kind {
+  ALONE,    /* one bin, in which is what lies between its edges */
+  EVEN_F32, /* whose bins may be estimated in f32 */
+  EVEN,
+  FACTORS,
+  FOUND,
+  KINDS
+} axis_kind;
 
 /* The samples along x or y: their bins, and how a formula says which. */
 typedef struct axis {
@@ -140,40 +147,42 @@ typedef struct axis {
   int64_t bins;
 } axis;
 
-/* A formula's texts for one axis, by its letter. Words: its letter and what comes behind it, as axis_words has them. */
-#define VALUE(v) "f64(" v ")"
-#define WHOLE(v) v
-#define GUESS(v, place) "clamp(floor(" place "), 0, " v "_top)"
-#define PLACE_EVEN(v) "(f64(" v ") - " v "_first) * " v "_by"
-#define PLACE_FACTORS(v) "(log(f64(" v ")) - " v "_log) * " v "_by"
-#define EDGE_EVEN(v, k) "((" k ") * " v "_step + " v "_first)"
-#define EDGE_FACTORS(v, k) "exp((" k ") * " v "_step + " v "_log)"
-#define LIMIT_EVEN(v, k) "i64(ceil(" EDGE_EVEN(v, k) "))"
-#define LIMIT_FACTORS(v, k) "i64(ceil(" EDGE_FACTORS(v, k) "))"
-#define SETTLED(v, g, value, edge)                                                                                   \
-  "where(" g " > 0 and " value(v) " < " edge(v, g) ", " g " - 1, where(" g " < " v "_top and " value(v) " >= " edge( \
-      v, g " + 1") ", " g " + 1, " g "))"
-#define BIN(v)                                                                                                       \
-  {                                                                                                                  \
-    {SETTLED(v, GUESS(v, PLACE_EVEN(v)), VALUE, EDGE_EVEN), SETTLED(v, GUESS(v, PLACE_EVEN(v)), WHOLE, LIMIT_EVEN)}, \
-        {SETTLED(v, GUESS(v, PLACE_FACTORS(v)), VALUE, EDGE_FACTORS),                                                \
-         SETTLED(v, GUESS(v, PLACE_FACTORS(v)), WHOLE, LIMIT_FACTORS)},                                              \
-        {"(f64(" v "_found) - 1)", "(f64(" v "_found) - 1)"},                                                        \
-  }
-#define WITHIN(v) \
-  { "f64(" v ") >= " v "_low and f64(" v ") <= " v "_high", v " >= " v "_low and " v " <= " v "_high" }
-static const char *const bin_texts[2][3][2] = {BIN("x"), BIN("y")};
-static const char *const within_texts[2][2] = {WITHIN("x"), WITHIN("y")};
-
 static int is_float(const axis *x) { return gr_is_float(x->of.a->dtype); }
 
-static void cell_text(const axis axes[2], char *out, size_t size) {
-  const axis *x = &axes[0], *y = &axes[1];
-  const char *nan = is_float(x) && is_float(y) ? "isnan(x) or isnan(y)" : is_float(x) ? "isnan(x)" : "isnan(y)";
-  const int any = is_float(x) || is_float(y);
-  snprintf(out, size, "i32(%s%s%swhere(%s and %s, (%s) * y_bins + (%s), outside)%s)", any ? "where(" : "",
-           any ? nan : "", any ? ", outside + 1, " : "", within_texts[0][x->whole], within_texts[1][y->whole],
-           bin_texts[0][x->kind][x->whole], bin_texts[1][y->kind][y->whole], any ? ")" : "");
+/*
+** A formula's text for the bin of one axis, by its letter and the words that axis_words has. An estimate, wrong by less
+** than half a bin, says which edge between two bins is nearest to the sample; so the sample is in the bin on this side
+** of that edge or in the one on the other, and one edge has to be made.
+*/
+static void bin_text(const axis *x, char v, char *out, size_t size) {
+  const gr_dtype t = x->of.a->dtype;
+  char narrow[8], wide[8], nearest[80], edge[160];
+  if (x->kind == ALONE) snprintf(out, size, "0");
+  if (x->kind == FOUND) snprintf(out, size, "%c_found - 1", v);
+  if (x->kind == ALONE || x->kind == FOUND) return;
+  snprintf(narrow, sizeof narrow, t == GR_F32 ? "%c" : "f32(%c)", v);
+  snprintf(wide, sizeof wide, t == GR_F64 ? "%c" : "f64(%c)", v);
+  snprintf(nearest, sizeof nearest, "clamp(i32((%s%s%s - %c_from) * %c_by), 1, %c_top)",
+           x->kind == FACTORS ? "log(" : "", x->kind == EVEN_F32 ? narrow : wide, x->kind == FACTORS ? ")" : "", v, v,
+           v);
+  snprintf(edge, sizeof edge, x->kind == FACTORS ? "exp(f64(%s) * %c_step + %c_zero)" : "f64(%s) * %c_step + %c_zero",
+           nearest, v, v);
+  if (x->whole) snprintf(out, size, "where(%c < i64(ceil(%s)), %s - 1, %s)", v, edge, nearest, nearest);
+  else snprintf(out, size, "where(%s < %s, %s - 1, %s)", wide, edge, nearest, nearest);
+}
+
+enum { BIN_TEXT = 512, CELL_TEXT = 2 * BIN_TEXT + 256 };
+
+static void cell_text(const axis axes[2], char out[CELL_TEXT]) {
+  static const char *const inside = "x >= x_low and x <= x_high and y >= y_low and y <= y_high";
+  const int x = is_float(&axes[0]), y = is_float(&axes[1]);
+  const char *nan = x && y ? "isnan(x) or isnan(y)" : x ? "isnan(x)" : "isnan(y)";
+  char bin[2][BIN_TEXT];
+  for (int k = 0; k < 2; k++) bin_text(&axes[k], "xy"[k], bin[k], BIN_TEXT);
+  if (x || y)
+    snprintf(out, CELL_TEXT, "where(%s, (%s) * y_bins + (%s), outside + i32(%s))", inside, bin[0], bin[1], nan);
+  else /* of two single bins the cell is a number, and so is what lies outside of them */
+    snprintf(out, CELL_TEXT, "i32(where(%s, (%s) * y_bins + (%s), outside))", inside, bin[0], bin[1]);
 }
 
 /* The least integer in the first bin, and the greatest in the last one. */
@@ -181,23 +190,23 @@ static int64_t whole_end(double edge, int is_last) {
   return edge >= 0x1p63 ? INT64_MAX : edge < -0x1p63 ? INT64_MIN : gr_edge_limit(edge, is_last);
 }
 
-enum { AXIS_WORDS = 10 };
+enum { AXIS_WORDS = 9 };
 
 static void axis_words(const axis *x, char letter, word out[AXIS_WORDS]) {
-  static const char *const names[AXIS_WORDS] = {"",     "_found", "_low", "_high", "_first",
-                                                "_log", "_step",  "_by",  "_top",  "_bins"};
+  static const char *const names[AXIS_WORDS] = {"",      "_found", "_low", "_high", "_from",
+                                                "_zero", "_step",  "_by",  "_top"};
   const double first = x->made.first, last = x->made.last;
   const double low = x->kind == FACTORS ? gr_log(first) : first, high = x->kind == FACTORS ? gr_log(last) : last;
-  const double bins = (double)x->bins;
+  const double step = (high - low) / (double)x->bins, by = (double)x->bins / (high - low);
+  const double from = low - step / 2;
   const gr_number numbers[AXIS_WORDS] = {
       [2] = x->whole ? gr_number_i(whole_end(first, 0)) : gr_number_f(first),
       [3] = x->whole ? gr_number_i(whole_end(last, 1)) : gr_number_f(last),
-      [4] = gr_number_f(first),
+      [4] = gr_number_f(x->kind == EVEN_F32 ? (float)from : from),
       [5] = gr_number_f(low),
-      [6] = gr_number_f((high - low) / bins),
-      [7] = gr_number_f(bins / (high - low)),
-      [8] = gr_number_f(bins - 1),
-      [9] = gr_number_f(bins),
+      [6] = gr_number_f(step),
+      [7] = gr_number_f(x->kind == EVEN_F32 ? (float)by : by),
+      [8] = gr_number_i(x->bins - 1),
   };
   for (int k = 0; k < AXIS_WORDS; k++) {
     out[k] = number_word("", numbers[k]);
@@ -209,14 +218,31 @@ static void axis_words(const axis *x, char letter, word out[AXIS_WORDS]) {
 }
 
 /*
-** Whether the formula's bins are off by one at most before they are settled, and the edges beside them are those of the
-** axis: steps are wide beside what the arithmetic rounds, and whole limits far from the ends of their dtype.
+** Whether samples have 32 bits or fewer, and an estimate in f32 is wrong by less than half a bin: by what is lost of the
+** place where it begins, and of samples that are integers, and by three roundings of the result. Edges may be a fourth of a bin from where bins of one
+** width would put them (see kind_of).
+*/
+static int fits_f32(const axis *x) {
+  const gr_dtype t = x->of.a->dtype;
+  const double step = (x->made.last - x->made.first) / (double)x->bins, from = x->made.first - step / 2;
+  const double largest = fmax(fabs(from), fabs(x->made.last));
+  const double lost = fabs(from - (float)from) + (t == GR_U32 || t == GR_I32 ? largest * 0x1p-24 : 0);
+  if (gr_size(t) > 4) return 0;
+  if (!(largest < 0x1p120) || !(step > 0x1p-120)) return 0;
+  return lost / step + (double)x->bins * 0x1p-22 < 0x1p-3;
+}
+
+/*
+** Whether an estimate says the nearest edge, and the edges by the formula are those of the axis: steps are wide beside
+** what the arithmetic rounds (even ones of 2^-49 of their ends or more, which is 8 roundings of f64 there), and whole
+** limits far from the ends of their dtype.
 */
 static axis_kind kind_of(const axis *x, const gr_binning *b) {
   const double first = x->made.first, last = x->made.last;
+  if (x->bins == 1) return ALONE;
   if (x->whole && !(fmax(fabs(first), fabs(last)) < 0x1p62)) return FOUND;
   if (b->edges) return FOUND;
-  if (!b->log) return x->made.rise ? EVEN : FOUND;
+  if (!b->log) return !x->made.rise ? FOUND : fits_f32(x) ? EVEN_F32 : EVEN;
   return (gr_log(last) - gr_log(first)) / (double)b->bins > 0x1p-36 ? FACTORS : FOUND;
 }
 
@@ -237,13 +263,14 @@ static gr_status prepare_axis(gr_context *c, const gr_binning *b, axis *x) {
 
 /* The number of each pair's cell, as an expression in memory of its own. */
 static gr_status express_cells(gr_context *c, const axis axes[2], int64_t cells, gr_expression **e) {
-  char text[4096];
-  word words[2 * AXIS_WORDS + 1];
+  char text[CELL_TEXT];
+  word words[2 * AXIS_WORDS + 2];
   axis_words(&axes[0], 'x', words);
   axis_words(&axes[1], 'y', words + AXIS_WORDS);
-  words[2 * AXIS_WORDS] = number_word("outside", gr_number_f((double)(cells + GR_PAIRS_OUTSIDE)));
-  cell_text(axes, text, sizeof text);
-  return express(c, text, words, 2 * AXIS_WORDS + 1, e);
+  words[2 * AXIS_WORDS] = number_word("y_bins", gr_number_i(axes[1].bins));
+  words[2 * AXIS_WORDS + 1] = number_word("outside", gr_number_i(cells + GR_PAIRS_OUTSIDE));
+  cell_text(axes, text);
+  return express(c, text, words, 2 * AXIS_WORDS + 2, e);
 }
 
 static gr_status count(gr_context *c, axis axes[2], gr_reduced weights, gr_array *counts) {

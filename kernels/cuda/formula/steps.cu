@@ -16,6 +16,9 @@ using gr_register = std::conditional_t<D == GR_F32, float,
 
 template <gr_dtype D>
 static __device__ __forceinline__ gr_type<D> gr_from_register(gr_register<D> x) {
+  if constexpr (gr_size<D> < 4 && gr_element<D>::kind == GR_INT)
+    __builtin_assume(x >= -(1 << (8 * gr_size<D> - 1)) && x < 1 << (8 * gr_size<D> - 1));
+  else if constexpr (gr_size<D> < 4) __builtin_assume(x >= 0 && x < 1 << 8 * gr_size<D>);
   if constexpr (D == GR_F16 || D == GR_BF16) return gr_type<D>{(uint16_t)x};
   else return (gr_type<D>)x;
 }
@@ -104,6 +107,7 @@ GR_MAPS(GR_X)
 #define GR_RAW(name, operands) GR_RAW_OF(name, operands, F32, f32) GR_RAW_OF(name, operands, F64, f64)
 GR_RAW(add, 2) GR_RAW(sub, 2) GR_RAW(mul, 2) GR_RAW(div, 2) GR_RAW(neg, 1) GR_RAW(abs, 1) GR_RAW(square, 1)
 GR_RAW(sqrt, 1)
+extern "C" __global__ void gr_step_cast_f32_raw() { gr_result_out<GR_F64>((double)gr_operand_in<GR_F32, 0>()); }
 
 #define GR_X(id, s, l, type, kind)                                                                      \
   extern "C" __global__ void gr_step_lt_##s() { gr_step_compare<GR_##id, GR_IS_lt>(); }                 \
@@ -117,10 +121,17 @@ static_assert(GR_RELATION_COUNT == 6, "a relation without steps");
 GR_DTYPES(GR_X)
 #undef GR_X
 
-/* Casts as map/map.cu does them: i64, and integers to integers, without a detour by f64. */
+/*
+** Casts as map/map.cu does them: i64, and integers to integers, without a detour by f64. f32 becomes integers of 32 bits
+** by the instruction, which takes what does not fit to the nearest that does and NaN to 0; and what has 32 bits or fewer
+** becomes f32, rounded once, if at all.
+*/
 template <gr_dtype D, gr_dtype TO>
 static __device__ __forceinline__ void gr_step_cast() {
   const gr_type<D> x = gr_operand_in<D, 0>();
+  if constexpr (D == GR_F32 && TO == GR_I32) return gr_result_out<TO>(__float2int_rz(x));
+  if constexpr (D == GR_F32 && TO == GR_U32) return gr_result_out<TO>(__float2uint_rz(x));
+  if constexpr (TO == GR_F32 && gr_size<D> <= 4) return gr_result_out<TO>(gr_canonical32(gr_to_f32<D>(x)));
 #define GR_X(id, s, l, type, kind)                                             \
   if constexpr (TO == GR_##id) {                                               \
     if constexpr (!gr_floating<D> && (D == GR_I64 || !gr_floating<TO>))        \

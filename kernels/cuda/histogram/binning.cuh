@@ -183,6 +183,9 @@ struct gr_quick_value { /* values of 8 and 16 bits stand for themselves */
     return (int32_t)x;
   }
 };
+struct gr_quick_known : gr_quick_value { /* samples are bins (modulo 2 in jobs.h) */
+  static const bool by_value = false;
+};
 struct gr_quick_none { /* always by the edges */
   static const bool by_value = false, sure = false, may_be_exact = false;
   template <typename T>

@@ -417,7 +417,15 @@ typedef struct gr_hist_plan {
 } gr_hist_plan;
 
 /* Of formulas: the skeletons in kernels/cuda/formula/skeletons_histogram.cu, by what src/backend/jit calls them. */
-enum gr_hist_skeleton { GR_HIST_NO_SKELETON = -1, GR_HIST_EVEN32, GR_HIST_EVEN64, GR_HIST_EDGES, GR_HIST_MANY };
+enum gr_hist_skeleton {
+  GR_HIST_NO_SKELETON = -1,
+  GR_HIST_EVEN32,
+  GR_HIST_EVEN64,
+  GR_HIST_EDGES,
+  GR_HIST_MANY,
+  GR_HIST_KNOWN,
+  GR_HIST_KNOWN_WIDE
+};
 
 template <class Kernel> static cudaError_t gr_hist_start(Kernel kernel, const gr_hist_plan *p, cudaStream_t stream) {
   if (p->formula) return gr_start_formula(*p->formula, p->args, p->blocks, p->threads, p->shared, p->early, stream);

@@ -67,6 +67,7 @@ static int takes_any_nan(const gr_node *x, int also_masks) {
       [GR_MAP_neg] = ALWAYS,    [GR_MAP_abs] = ALWAYS,  [GR_MAP_square] = ALWAYS, [GR_MAP_sqrt] = ALWAYS,
       [GR_MAP_compare] = MASKS, [GR_MAP_isnan] = MASKS, [GR_MAP_isinf] = MASKS,   [GR_MAP_isfinite] = MASKS,
   };
+  if (x->op == GR_MAP_cast) return also_masks || (x->from == GR_F32 && x->dtype == GR_F64);
   return takes[x->op] == ALWAYS || (takes[x->op] == MASKS && also_masks);
 }
 
@@ -91,6 +92,7 @@ void gr_emit_find_raw(gr_emitter *e) {
 static const gr_step_body *body_of(gr_emitter *e, const gr_node *x) {
   const char *of = kinds[computed(x)].name;
   if (e->raw[x - e->code->nodes]) return body_named(e, map_names[x->op], of, "raw");
+  if (x->op == GR_MAP_mul && x->dtype == GR_U8 && x->spread == GR_TRUTH) return body_named(e, "band", of, NULL);
   if (x->op == GR_MAP_compare) return body_named(e, relation_names[x->relation], of, NULL);
   if (x->op == GR_MAP_where) return body_named(e, "choose", of, NULL);
   if (x->op == GR_MAP_cast) return body_named(e, "cast", of, kinds[x->dtype].name);

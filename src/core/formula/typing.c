@@ -12,12 +12,10 @@ static gr_dtype dtype_of(const gr_builder *b, int node) { return (gr_dtype)b->e-
 
 /* ---- steps ---- */
 
-/* Only 0 and 1: the `spread` of a step says so. */
-#define TRUTH 1
 static int is_truth(const gr_builder *b, int operand) {
   if (GR_IS_NUMBER(operand)) return b->e->program.numbers[GR_NUMBER_OF(operand)] <= 1;
   const gr_node *x = &b->e->program.nodes[operand];
-  return x->kind == GR_NODE_STEP && x->spread == TRUTH;
+  return x->kind == GR_NODE_STEP && x->spread == GR_TRUTH;
 }
 
 static gr_status step(gr_builder *b, gr_node x, gr_meaning *out) {
@@ -68,7 +66,7 @@ static gr_status compare(gr_builder *b, gr_relation r, gr_meaning x, gr_meaning 
   gr_node s = node_of(GR_MAP_compare, dtype_of(b, x.node), GR_U8);
   gr_status status;
   s.a = (int16_t)x.node;
-  s.spread = TRUTH;
+  s.spread = GR_TRUTH;
   if (is_number(y)) {
     uint64_t bits = 0;
     char text[96];
@@ -150,7 +148,7 @@ static gr_status choose(gr_builder *b, gr_meaning x, gr_meaning y, gr_meaning ma
   if (status == GR_OK) status = operand(b, GR_MAP_where, t, y, &s.b);
   if (status == GR_OK) status = gr_type_mask(b, mask, &node);
   s.c = (int16_t)node;
-  s.spread = t == GR_U8 && status == GR_OK && is_truth(b, s.a) && is_truth(b, s.b) ? TRUTH : 0;
+  s.spread = t == GR_U8 && status == GR_OK && is_truth(b, s.a) && is_truth(b, s.b) ? GR_TRUTH : 0;
   return status == GR_OK ? step(b, s, out) : status;
 }
 
@@ -207,7 +205,8 @@ gr_status gr_type_map(gr_builder *b, gr_map op, gr_relation relation, gr_dtype t
   if (status == GR_OK && operands > 1) status = operand(b, op, t, y, &s.b);
   if (status == GR_OK && operands > 2) status = operand(b, op, t, z, &s.c);
   if (status != GR_OK) return status;
-  if (op == GR_MAP_mul && t == GR_U8 && is_truth(b, s.a) && is_truth(b, s.b)) s.spread = TRUTH;
+  if (gr_map_masks(op, t) || (op == GR_MAP_mul && t == GR_U8 && is_truth(b, s.a) && is_truth(b, s.b)))
+    s.spread = GR_TRUTH;
   return step(b, s, out);
 }
 
