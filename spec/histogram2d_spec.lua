@@ -133,6 +133,31 @@ describe("histogram2d", function()
     check(gr.histogram2d(gr.zeros(0), gr.zeros(0, "i64"), { bins = 2 }), {}, {}, none, none, "nothing")
   end)
 
+  -- Bins of samples of up to 32 bits are estimated in f32 where that is near enough: not of many or narrow bins.
+  it("has gr.histogram's bins for narrow samples on and beside edges", function()
+    local ranges = { { -4, 4, 64 }, { -3.7, 11.3, 100 }, { 0, 1, 333 }, { 1000, 1001, 7 }, { 1000, 1001, 3000 },
+      { 2.0 ^ 23, 2.0 ^ 23 + 64, 64 }, { 2.0 ^ 23 + 0.5, 2.0 ^ 23 + 64, 200 }, { -2.0 ^ 30, 2.0 ^ 30, 4096 },
+      { -2.0 ^ 30, 2.0 ^ 30 + 1, 100000 }, { 1e6, 1e6 + 1e-3, 5 }, { 1e-38, 2e-38, 9 }, { -3e38, 3e38, 40 },
+      { 5, 5.5, 1 } }
+    for k, row in ipairs(ranges) do
+      local first, last, bins = row[1], row[2], row[3]
+      local edges, step = D.even_edges(first, last, bins), math.max(1, math.floor(bins / 50))
+      for _, dtype in ipairs { "f32", "f16", "bf16", "i32", "u32", "i16", "u8" } do
+        local xs = {}
+        for e = 1, bins + 1, step do
+          for _, x in ipairs { edges[e], edges[e] * (1 - 2.0 ^ -23), edges[e] * (1 + 2.0 ^ -23), edges[e] - 1 } do
+            xs[#xs + 1] = x
+          end
+        end
+        for _, x in ipairs { nan, huge, -huge, 0, model.minus_zero, -1e308 } do xs[#xs + 1] = x end
+        local beyond = last > 2.0 ^ 62 and not model.is_float[dtype] -- bins past all integers are none
+        if not beyond then
+          check_axis(gr.array(xs, "f64"):cast(dtype), { bins = bins, min = first, max = last }, k, dtype)
+        end
+      end
+    end
+  end)
+
   it("has gr.histogram's bins for what lies on and beside edges", function()
     local ranges = { { -3.7, 11.3, 100 }, { 0, 1, 333 }, { 1e-3, 1e5, 77 }, { -1, -0.1, 500 }, { -1e308, 0.7e308, 50 },
       { 1, 1 + 2.0 ^ -48, 16 }, { 1, 1 + 2.0 ^ -44, 100 }, { 0, 2.0 ^ -1060, 33 }, { 0, 2.0 ^ -1000, 33 },

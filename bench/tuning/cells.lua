@@ -6,7 +6,7 @@
 --   histogram i32 67108864 4096, edges f32 1000000 256, weights f32 1000000 3000      samples, and how many bins
 --   rmsnorm f32 4096x4096, softmax f32 4096x4096
 --   take f32 67108864, put f32 12000000, exp f32 67108864 (any element operator), cast f16 f32 67108864, fill, copy,
---   rand f32 67108864; up and down f32 67108864: copies between host and device
+--   rand f32 67108864, randint u8 67108864; up and down f32 67108864: copies between host and device
 --   fuse sum f32 1048576 (a-b)^2 (so minmax; both: sum and extremes; ends: extremes of what is no NaN), with rows as
 --   above; stored f32 1048576 a*b+1; operator f32 1048576
 -- Words behind it: "every 2" strided, "+1" begins within a word, "by 6" so many arrays in turn, "skewed", "zeros",
@@ -54,7 +54,7 @@ local skeletons = { sum = "sum", minmax = "order", ends = "order", both = "both"
 local rooms = { weights = "histogram/weights", cov = "products/products", rmsnorm = "norm/rmsnorm",
   softmax = "norm/softmax", median = "select/quantile", compact = "select/compact", take = "lookup/take",
   put = "lookup/", digest = "exact/digest", stored = "formula/st", operator = "formula/operator",
-  rand = "map/random", fill = "map/fill", copy = "map/fill", up = "map/fill", down = "map/fill" }
+  rand = "map/random", randint = "map/random", fill = "map/fill", copy = "map/fill", up = "map/fill", down = "map/fill" }
 
 function M.needs(c)
   if c.fuse then return { "cuda/reduce/dispatch", "cuda/formula/skeletons_" .. skeletons[c.op] } end
@@ -213,6 +213,11 @@ end
 function special.copy(gr, _, x)
   return mapped(function(out) gr.copy(x, { into = out }) end, x:copy())
 end
+function special.randint(gr, c, x)
+  local options = { seed = 1, into = x }
+  return mapped(function() gr.randint(1, 6, c.n, c.dtype, options) end, x)
+end
+
 function special.rand(gr, c, x)
   local options = { seed = 5, into = x }
   return mapped(function() gr.rand(c.n, c.dtype, options) end, x)

@@ -174,18 +174,30 @@ static void bin_text(const axis *x, char v, char *out, size_t size) {
 enum { BIN_TEXT = 512, CELL_TEXT = 2 * BIN_TEXT + 256 };
 
 static void cell_text(const axis axes[2], char out[CELL_TEXT]) {
-  static const char *const inside = "x >= x_low and x <= x_high and y >= y_low and y <= y_high";
   const int x = is_float(&axes[0]), y = is_float(&axes[1]);
   const char *nan = x && y ? "isnan(x) or isnan(y)" : x ? "isnan(x)" : "isnan(y)";
-  char bin[2][BIN_TEXT];
-  for (int k = 0; k < 2; k++) bin_text(&axes[k], "xy"[k], bin[k], BIN_TEXT);
+  char bin[2][BIN_TEXT], inside[2][64];
+  for (int k = 0; k < 2; k++) {
+    const gr_dtype t = axes[k].of.a->dtype;
+    const char *half = t == GR_F16 || t == GR_BF16 ? "f32" : "", v = "xy"[k];
+    bin_text(&axes[k], v, bin[k], BIN_TEXT);
+    snprintf(inside[k], sizeof inside[k], "%s(%c) >= %c_low and %s(%c) <= %c_high", half, v, v, half, v, v);
+  }
   if (x || y)
-    snprintf(out, CELL_TEXT, "where(%s, (%s) * y_bins + (%s), outside + i32(%s))", inside, bin[0], bin[1], nan);
+    snprintf(out, CELL_TEXT, "where(%s and %s, (%s) * y_bins + (%s), outside + i32(%s))", inside[0], inside[1], bin[0],
+             bin[1], nan);
   else /* of two single bins the cell is a number, and so is what lies outside of them */
-    snprintf(out, CELL_TEXT, "i32(where(%s, (%s) * y_bins + (%s), outside))", inside, bin[0], bin[1]);
+    snprintf(out, CELL_TEXT, "i32(where(%s and %s, (%s) * y_bins + (%s), outside))", inside[0], inside[1], bin[0],
+             bin[1]);
 }
 
-/* The least integer in the first bin, and the greatest in the last one. */
+/* The least float in the first bin, and the greatest in the last one. */
+static double float_end(double edge, int is_last) {
+  const float f = (float)edge;
+  return is_last ? f > edge ? nextafterf(f, -INFINITY) : f : f < edge ? nextafterf(f, INFINITY) : f;
+}
+
+/* The same of integers. */
 static int64_t whole_end(double edge, int is_last) {
   return edge >= 0x1p63 ? INT64_MAX : edge < -0x1p63 ? INT64_MIN : gr_edge_limit(edge, is_last);
 }
@@ -199,9 +211,10 @@ static void axis_words(const axis *x, char letter, word out[AXIS_WORDS]) {
   const double low = x->kind == FACTORS ? gr_log(first) : first, high = x->kind == FACTORS ? gr_log(last) : last;
   const double step = (high - low) / (double)x->bins, by = (double)x->bins / (high - low);
   const double from = low - step / 2;
+  const int floats = is_float(x) && x->of.a->dtype != GR_F64;
   const gr_number numbers[AXIS_WORDS] = {
-      [2] = x->whole ? gr_number_i(whole_end(first, 0)) : gr_number_f(first),
-      [3] = x->whole ? gr_number_i(whole_end(last, 1)) : gr_number_f(last),
+      [2] = x->whole ? gr_number_i(whole_end(first, 0)) : gr_number_f(floats ? float_end(first, 0) : first),
+      [3] = x->whole ? gr_number_i(whole_end(last, 1)) : gr_number_f(floats ? float_end(last, 1) : last),
       [4] = gr_number_f(x->kind == EVEN_F32 ? (float)from : from),
       [5] = gr_number_f(low),
       [6] = gr_number_f(step),
@@ -218,9 +231,9 @@ static void axis_words(const axis *x, char letter, word out[AXIS_WORDS]) {
 }
 
 /*
-** Whether samples have 32 bits or fewer, and an estimate in f32 is wrong by less than half a bin: by what is lost of the
-** place where it begins, and of samples that are integers, and by three roundings of the result. Edges may be a fourth of a bin from where bins of one
-** width would put them (see kind_of).
+** Whether samples have 32 bits or fewer, and an estimate in f32 is wrong by less than half a bin: by what is lost of
+** the place where it begins, and of samples that are integers, and by three roundings of the result. Edges may be a
+** fourth of a bin from where bins of one width would put them (see kind_of).
 */
 static int fits_f32(const axis *x) {
   const gr_dtype t = x->of.a->dtype;
