@@ -121,6 +121,26 @@ describe("randint", function()
     end)
   end)
 
+  -- Long arrays without gaps are written by words, what is left of the last one and all others one by one.
+  it("gives the same numbers whatever they are written to", function()
+    for _, dtype in ipairs { "u8", "i16", "u32", "i64" } do
+      for _, high in ipairs { 100, 255 } do
+        local n = 2 ^ 16 + 5
+        local whole = gr.randint(1, high, n, dtype, { seed = 7 })
+        for _, length in ipairs { 1, 1000, 2 ^ 16 - 1, 2 ^ 16, 2 ^ 16 + 2 } do
+          local part = gr.randint(1, high, length, dtype, { seed = 7 })
+          assert.is_true(part:equal(whole:slice(1, length)), dtype .. " " .. length)
+        end
+        local room = gr.zeros(2 * n + 1, dtype)
+        for _, view in ipairs { room:slice(2, n + 1), room:slice(1, 2 * n - 1, 2) } do
+          gr.randint(1, high, n, dtype, { seed = 7, into = view })
+          assert.is_true(view:equal(whole), dtype)
+        end
+        assert.equal(0, room[2 * n + 1])
+      end
+    end
+  end)
+
   it("has every integer dtype, all of its range", function()
     for _, dtype in ipairs(integers) do
       local low, high = model.lowest[dtype], model.highest[dtype]
