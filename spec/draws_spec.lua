@@ -124,7 +124,7 @@ describe("randint", function()
   -- Long arrays without gaps are written by words, what is left of the last one and all others one by one.
   it("gives the same numbers whatever they are written to", function()
     for _, dtype in ipairs { "u8", "i16", "u32", "i64" } do
-      for _, high in ipairs { 100, 255 } do
+      for _, high in ipairs { 100, dtype == "i64" and 2 ^ 40 or 255 } do
         local n = 2 ^ 16 + 5
         local whole = gr.randint(1, high, n, dtype, { seed = 7 })
         for _, length in ipairs { 1, 1000, 2 ^ 16 - 1, 2 ^ 16, 2 ^ 16 + 2 } do

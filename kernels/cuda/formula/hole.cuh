@@ -144,17 +144,14 @@ __device__ __forceinline__ void gr_formula_hold() {
 }
 template <int words>
 __device__ __forceinline__ void gr_formula_ahead(const char *const (&at)[words]) {
-  static_assert(words >= 2 && words <= 4, "no hole has so many");
-  if constexpr (words == 2) asm volatile("//GR_AHEAD %0 %1" ::"l"(at[0]), "l"(at[1]));
-  else if constexpr (words == 3) asm volatile("//GR_AHEAD %0 %1 %2" ::"l"(at[0]), "l"(at[1]), "l"(at[2]));
+  static_assert(words >= 3 && words <= 4, "no hole has so many");
+  if constexpr (words == 3) asm volatile("//GR_AHEAD %0 %1 %2" ::"l"(at[0]), "l"(at[1]), "l"(at[2]));
   else asm volatile("//GR_AHEAD %0 %1 %2 %3" ::"l"(at[0]), "l"(at[1]), "l"(at[2]), "l"(at[3]));
 }
 template <int words>
 __device__ __forceinline__ void gr_formula_apart(uint4 (&a)[words], const char *const (&at)[words]) {
-  static_assert((words >= 2 && words <= 4) || words == 8, "no hole has so many");
-  if constexpr (words == 2) {
-    asm volatile("//GR_APART %8 %9 : %0 %1 %2 %3 %4 %5 %6 %7" : GR_FOUR(a[0]), GR_FOUR(a[1]) : "l"(at[0]), "l"(at[1]));
-  } else if constexpr (words == 3) {
+  static_assert(words == 3 || words == 4 || words == 8, "no hole has so many");
+  if constexpr (words == 3) {
     asm volatile("//GR_APART %12 %13 %14 : %0 %1 %2 %3 %4 %5 %6 %7 %8 %9 %10 %11"
                  : GR_FOUR(a[0]), GR_FOUR(a[1]), GR_FOUR(a[2])
                  : "l"(at[0]), "l"(at[1]), "l"(at[2]));

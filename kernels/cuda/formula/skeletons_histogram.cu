@@ -1,7 +1,7 @@
 /*
 ** Skeletons: histograms with holes (formula/hole.cuh) where samples are loaded: of evenly spaced bins that are
-** estimated in f32 (0) or in f64 (1), by edges (2), and in L2, where bins are many (3); of numbers of bins, with
-** counters of 32 bits (4) or of 24 and 8 (5); gr_hist_skeleton of histogram.cuh.
+** estimated in f32 (0) or in f64 (1), by edges (2), and in L2, where bins are many (3); of numbers of bins (4);
+** gr_hist_skeleton of histogram.cuh.
 */
 #include "kernels/cuda/histogram/histogram.cuh"
 
@@ -28,8 +28,6 @@ GR_BLOCKS(0, u16, uint16_t, true, false) GR_BLOCKS(0, i16, int16_t, true, false)
 GR_BLOCKS(0, f32, float, true, true) GR_BLOCKS(0, u32, uint32_t, true, true) GR_BLOCKS(0, i32, int32_t, true, true)
 GR_WIDER(f32, float) GR_WIDER(f64, double) GR_WIDER(u32, uint32_t) GR_WIDER(i32, int32_t) GR_WIDER(i64, int64_t)
 GR_MANY(f32, float) GR_MANY(f64, double) GR_MANY(u32, uint32_t) GR_MANY(i32, int32_t) GR_MANY(i64, int64_t)
-#define GR_KNOWN(way, wide)                                                                               \
-  extern "C" __global__ void GR_HIST_BOUNDS gr_histogram_##way##_i32(const __grid_constant__ gr_hist a) { \
-    gr_hist_in_blocks<int32_t, gr_quick_known, gr_shared_sink<wide, false>, false, true>(a);              \
-  }
-GR_KNOWN(4, false) GR_KNOWN(5, true)
+extern "C" __global__ void GR_HIST_BOUNDS gr_histogram_4_i32(const __grid_constant__ gr_hist a) {
+  gr_hist_in_blocks<int32_t, gr_quick_known, gr_shared_sink<false, false>, false, true>(a);
+}

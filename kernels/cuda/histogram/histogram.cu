@@ -269,9 +269,8 @@ int gr_cuda_histogram_skeleton(const gr_histogram_job *job, const gr_cuda_chip *
   size_t rows;
   plan(job, chip, 0, &p, &rows);
   const int size = gr_size_of(job->dtype), wide = !p.global && p.args.words < p.args.part_bins;
-  if (job->modulo == 2 && job->dtype == GR_I32 && p.args.parts == 1 && !p.global)
-    return wide ? GR_HIST_KNOWN_WIDE : GR_HIST_KNOWN;
-  if (p.args.by_value || p.args.parts > 1 || wide || job->modulo) return GR_HIST_NO_SKELETON;
+  if (p.args.by_value || p.args.parts > 1 || wide) return GR_HIST_NO_SKELETON;
+  if (job->modulo) return job->modulo == 2 && job->dtype == GR_I32 && !p.global ? GR_HIST_KNOWN : GR_HIST_NO_SKELETON;
   if (p.global) return p.way == GR_HIST_TABLE || size == 2 ? GR_HIST_NO_SKELETON : GR_HIST_MANY;
   if (p.way == GR_HIST_TABLE) return GR_HIST_EDGES;
   return size == 2 || (size == 4 && p.way == GR_HIST_F32) ? GR_HIST_EVEN32 : GR_HIST_EVEN64;

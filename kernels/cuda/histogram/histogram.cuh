@@ -423,8 +423,7 @@ enum gr_hist_skeleton {
   GR_HIST_EVEN64,
   GR_HIST_EDGES,
   GR_HIST_MANY,
-  GR_HIST_KNOWN,
-  GR_HIST_KNOWN_WIDE
+  GR_HIST_KNOWN
 };
 
 template <class Kernel> static cudaError_t gr_hist_start(Kernel kernel, const gr_hist_plan *p, cudaStream_t stream) {
