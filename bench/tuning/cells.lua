@@ -54,7 +54,8 @@ local skeletons = { sum = "sum", minmax = "order", ends = "order", both = "both"
 local rooms = { weights = "histogram/weights", cov = "products/products", rmsnorm = "norm/rmsnorm",
   softmax = "norm/softmax", median = "select/quantile", compact = "select/compact", take = "lookup/take",
   put = "lookup/", digest = "exact/digest", stored = "formula/st", operator = "formula/operator",
-  rand = "map/random", randint = "map/random", fill = "map/fill", copy = "map/fill", up = "map/fill", down = "map/fill" }
+  rand = "map/random", randint = "map/random",
+  fill = "map/fill", copy = "map/fill", up = "map/fill", down = "map/fill" }
 
 function M.needs(c)
   if c.fuse then return { "cuda/reduce/dispatch", "cuda/formula/skeletons_" .. skeletons[c.op] } end
