@@ -228,9 +228,10 @@ print(table.concat(gr.where(a:compare("<", 0), 0, a):table(), " "))]],
       dtypes = "All. Elements are copied bit for bit.",
       errors = "A mask of another dtype than u8 or another length; an `into` without room, or one that overlaps the "
         .. "input without being it.",
-      cost = "O(n): the mask is counted and then read again with the elements; two launches (decoupled look-back, "
-        .. "Merrill and Garland 2016).",
-      waits = "Waits for the count, which is the length of the result.",
+      cost = "O(n): the mask is counted and then read again with the elements; two launches, and one that tells the "
+        .. "host the count.",
+      waits = "Waits for the count, which is the length of the result; with room for every element in `into` while "
+        .. "they are written.",
       example = [[
 local a = gr.array({ 3, -1, 4, -1, 5 }, "i32")
 local kept = a:compact(a:compare(">", 0))
@@ -250,9 +251,10 @@ print(#kept, table.concat(kept:table(), " "))]],
       errors = "An index that is no position of the input, which the error names with its place: the first one. "
         .. "Nothing is written then. An index of floats; an `into` that overlaps the input.",
       cost = "O(#index): one launch, which looks for what is no position on the way; with `into` one before it that "
-        .. "only "
-        .. "looks.",
-      waits = "Waits for the word that all are positions: 8 bytes come down.",
+        .. "only looks, and on a device one that tells the host and one for positions that rise: of this and the last "
+        .. "one does nothing.",
+      waits = "Waits for the word that all are positions: 8 bytes come down; with `into`, on a device, while elements "
+        .. "are written.",
       example = [[
 local lut = gr.array { 0, 10, 40, 90 }
 local index = gr.array({ 4, 1, 2, -1 }, "i32")
