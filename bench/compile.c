@@ -3,8 +3,9 @@
 ** processor's time of each. From the root, with a toolkit:
 **   make build/bench/compile && build/bench/compile write DIR && build/bench/compile time ROUNDS DIR [OTHER...]
 ** write: PTX of some formulas into DIR, one file each; every (`make filled`): besides, of each reducer's skeletons of
-** each dtype, so that all can be compiled: where one cannot, a GPU goes on step by step. time: of every file of these folders (another tree's beside this
-** one's) ms of ptxas, the least and the median; "empty" is what ptxas takes for nothing. PTXAS names it, ARCH is sm_90.
+** each dtype, so that all can be compiled: where one cannot, a GPU goes on step by step. time: of every file of these
+** folders (another tree's beside this one's) ms of ptxas, the least and the median; "empty" is what ptxas takes for
+** nothing. PTXAS names it, ARCH is sm_90.
 */
 #define _GNU_SOURCE
 #include <dirent.h>

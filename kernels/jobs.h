@@ -273,8 +273,8 @@ static inline int64_t gr_compact_words(int64_t n) { return 4 + n / GR_COMPACT_UN
 /*
 ** out[k] = a[index[k]] (numerics/lookup.h says which that is). An index that is no position of a leaves its element of
 ** out alone. bad, if not NULL, becomes the least such k, or something from n on: above n only if each place was seen to
-** be above the one before. out.data == NULL: that is all. seen, if not NULL: the `bad` of such a look; if it says that an
-** index is none, nothing is done.
+** be above the one before. out.data == NULL: that is all. seen, if not NULL: the `bad` of such a look; if it says that
+** an index is none, nothing is done.
 */
 typedef struct gr_lookup_job {
   gr_dtype dtype, positions; /* of a and out, of index */

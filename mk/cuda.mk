@@ -75,7 +75,8 @@ compress := -Xfatbin -compress-all $(if $(newer),--compress-mode=size)
 launcher = $(closed) -fPIC -fvisibility=hidden -fno-exceptions -fno-rtti -fno-threadsafe-statics \
   -fno-asynchronous-unwind-tables
 host_speed = -O1
-nvflags = $(host_speed) -std=c++17 -fmad=false -I. $(compress) -Xcompiler $(subst $(empty) ,$(comma),$(launcher)) $(gencode)
+nvflags = $(host_speed) -std=c++17 -fmad=false -I. $(compress) -Xcompiler $(subst $(empty) ,$(comma),$(launcher)) \
+  $(gencode)
 
 # An object's name says for which architectures it is.
 arch_names = $(subst $(empty) ,-,$(strip $(CUDA_ARCHS)))

@@ -122,9 +122,9 @@ GR_DTYPES(GR_X)
 #undef GR_X
 
 /*
-** Casts as map/map.cu does them: i64, and integers to integers, without a detour by f64. f32 becomes integers of 32 bits
-** by the instruction, which takes what does not fit to the nearest that does and NaN to 0; and what has 32 bits or fewer
-** becomes f32, rounded once, if at all.
+** Casts as map/map.cu does them: i64, and integers to integers, without a detour by f64. f32 becomes integers of 32
+** bits by the instruction, which takes what does not fit to the nearest that does and NaN to 0; and what has 32 bits or
+** fewer becomes f32, rounded once, if at all.
 */
 template <gr_dtype D, gr_dtype TO>
 static __device__ __forceinline__ void gr_step_cast() {

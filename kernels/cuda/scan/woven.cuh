@@ -1,8 +1,8 @@
 /*
 ** Scans of few columns that lie side by side without a gap: x y z x y z and so on. As in a long scan (scan/ring.cuh)
 ** blocks stay, and each warp has a part of its own; what passes through the ring are pieces of tiles, some rows of all
-** columns. One warp brings a piece, each element to its column's place in shared memory, so that from there on a row of
-** a column is what a row of a vector is; others put results back between each other as they go out.
+** columns. Some warps bring a piece, each element to its column's place in shared memory, so that from there on a row
+** of a column is what a row of a vector is; others put results back between each other as they go out.
 **
 ** So levels are those of a scan, with pieces below tiles; what lies before a piece is looked up by scan/carry.cuh. A
 ** total that must be known before another is that of an earlier piece.

@@ -15,8 +15,8 @@ struct gr_select_tuning {
   static constexpr int quantile_loads = 4;
   /* Threads of a block that keeps elements. */
   static constexpr int compact_threads = 128;
-  /* Of one that counts marks; chunks for each of them in the last such block, which adds up all of them: a warp counts a
-     chunk; units of 512 marks that it counts at once. */
+  /* Of a block that counts marks: its threads; chunks that each of them adds up in the last such block (a warp counts a
+     chunk); units of 512 marks that a warp counts at once: 8, 4, 2 or 1. */
   static constexpr int compact_counters = 512, compact_chunks = 16, compact_counted = 8;
 };
 

@@ -1,7 +1,7 @@
 /*
 ** What a reducer is, seen from one thread, and what all have in common; sums.cuh, variance.cuh, extremes.cuh and
-** reducers.cuh beside this file have them. A reducer R has a Lane, the state of one lane of a leaf (or, where order inside a leaf cannot matter, of a
-** whole thread):
+** reducers.cuh beside this file have them. A reducer R has a Lane, the state of one lane of a leaf (or, where order
+** inside a leaf cannot matter, of a whole thread):
 **   R::start()                         an empty lane
 **   R::add(lane, x, y, context, code)  one element more (y: of the second input; code: where, see mark)
 **   R::mark(lane, position)            after some adds: the code kept stands for that position (POSITION only)

@@ -1,4 +1,4 @@
-/* Reducers of integers that wrap, counts and sums of exponentials; and the choice of one for an operation and a dtype. */
+/* Reducers of integers that wrap, counts, sums of exponentials; and the choice of one for an operation and a dtype. */
 #ifndef GR_CUDA_THREAD_REDUCERS_CUH
 #define GR_CUDA_THREAD_REDUCERS_CUH
 
