@@ -156,7 +156,7 @@ gr_status gr_compact_counting(gr_context *c, const gr_array *a, const gr_array *
     status = hear_kept(c, q, at_once ? &all : NULL, &job, kept);
     gr_array_release(&all);
   } else if (status == GR_OK) {
-    gr_value number;
+    gr_value number = {0};
     status = gr_reduce_all(c, GR_OP_count, mask, NULL, 0, &number);
     *kept = number.v[0].i;
   }

@@ -34,9 +34,13 @@ static int64_t flip_of(const gr_scan_job *job) {
   }
 }
 
-/* Whether warps go down columns (scan/down.cuh): not of narrow keys, which lie otherwise within a row. */
-static int goes_down(const gr_scan_job *job) {
+/*
+** Whether warps go down columns (scan/down.cuh): not of narrow keys, which lie otherwise within a row, and not where a
+** block has no memory for it, which is Turing's for 8 bytes.
+*/
+static int goes_down(const gr_scan_job *job, const gr_cuda_chip *chip) {
   const int size = gr_size_of(job->dtype), out_size = gr_size_of(job->out_dtype);
+  if (GR_SCAN_DOWN_BYTES(size) + GR_SCAN_DOWN_BESIDE > chip->shared_optin) return 0;
   if ((has_keys(job) && size < 4) || job->a.step != size || job->out.step != out_size) return 0;
   if (job->n < Tuning::down_length || job->n * job->count < Tuning::down_elements) return 0;
   return job->count >= 32 && job->count < INT32_MAX && job->a.stride > size && job->out.stride > out_size;
@@ -65,7 +69,7 @@ static gr_scan arguments_of(const gr_scan_job *job, const gr_cuda_chip *chip) {
   q.out_step = job->out.step;
   q.tiles = (uint32_t)tiles_of(job);
   q.exclusive = job->exclusive;
-  q.down = goes_down(job);
+  q.down = goes_down(job, chip);
   q.woven = is_woven(job);
   if (q.woven)
     q.lanes = gr_woven_rows(job->count, row_of(job), gr_size_of(job->dtype), gr_size_of(job->out_dtype), chip);

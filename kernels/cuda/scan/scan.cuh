@@ -19,6 +19,8 @@
 
 #define GR_SCAN_ROWS 16      /* a tile */
 #define GR_SCAN_DOWN_ROW 256 /* elements of a row of a tile that a warp goes down: 32 lanes of 8 */
+#define GR_SCAN_DOWN_BYTES(size) (GR_SCAN_DOWN_ROW * 32 * (size)) /* what a block has of 32 columns */
+#define GR_SCAN_DOWN_BESIDE 5120 /* bytes of shared memory that it has besides, at most */
 
 /* Rows of a column, by which totals of it lie in scratch memory. */
 #define GR_SCAN_DOWN_ROWS(n) (((n) + GR_SCAN_DOWN_ROW - 1) / GR_SCAN_DOWN_ROW)

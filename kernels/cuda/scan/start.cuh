@@ -28,10 +28,11 @@ static cudaError_t gr_scan_launch(const void *kernel, gr_scan &q, int32_t blocks
 }
 
 template <class S> static cudaError_t gr_scan_start_down(gr_scan &q, const gr_scan_place &at) {
+  static_assert(sizeof(gr_scan_down_shared<S>) <= GR_SCAN_DOWN_BESIDE, "a block's memory is counted by this");
   const int64_t blocks = GR_SCAN_DOWN_ROWS(q.n) * ((q.count + 31) / 32);
   if (blocks > INT32_MAX) return cudaErrorInvalidValue;
   return gr_scan_launch((const void *)gr_scan_down<S>, q, (int32_t)blocks, gr_scan_down_threads<S>,
-                        GR_SCAN_DOWN_ROW * 32 * (int)sizeof(typename S::In), at);
+                        GR_SCAN_DOWN_BYTES((int)sizeof(typename S::In)), at);
 }
 
 /*
