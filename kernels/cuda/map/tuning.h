@@ -22,9 +22,8 @@ struct gr_map_tuning {
   /* Elements of a thread, of casts and what is computed in f64: 2700 to 3800 GB/s; by 2 cast of f16 to f32 146 -> 173
      us, exp f32 within 1 % (H100, 2^26). */
   static constexpr int wide_elements = 4;
-  /* Blocks of a multiprocessor, where blocks go round (fill, copy), and elements of a thread that are
-     loaded together where they lie apart. H100: by 8 blocks fill f32 88.4 -> 90.0 us, rand 103 -> 104; by 2 elements
-     within 1 %. */
+  /* Blocks of a multiprocessor, where blocks go round (fill, copy), and elements of a thread that are loaded together
+     where they lie apart. H100: by 8 blocks fill f32 88.4 -> 90.0 us; by 2 elements within 1 %. */
   static constexpr int blocks_each = 16, strided_unrolled = 4;
   /* Blocks of a multiprocessor, of random numbers: of those that are there at once, six or eight, a multiple. */
   static constexpr int random_blocks = 48;

@@ -3,16 +3,12 @@
 #define GR_CUDA_REDUCE_ROWS_QUICK_CUH
 
 #include "kernels/cuda/grid/combine.cuh"
+#include "kernels/cuda/thread/quotient.cuh"
 
-/*
-** s / n, where `part` is 1 / n: one correction of the product is the rounded quotient, since n is a small whole number,
-** and so no quotient lies that near the middle between two doubles. Not so where s may overflow or vanish.
-*/
+/* s / n, n being a whole number and `part` 1 / n; by a division of f64, whose sums may overflow or vanish. */
 template <gr_dtype D>
 __device__ __forceinline__ double gr_mean_of(double s, double n, double part) {
-  if constexpr (D == GR_F64) return s / n;
-  double m = s * part;
-  return __fma_rn(__fma_rn(-m, n, s), part, m);
+  return D == GR_F64 ? s / n : gr_quotient(s, n, part);
 }
 
 /* As gr_variance_of, from the exact sum and sum of squares of n elements. */
