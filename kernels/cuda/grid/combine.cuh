@@ -11,7 +11,7 @@
 #include "kernels/cuda/grid/last_block.cuh"
 #include "kernels/cuda/grid/mailbox.cuh"
 #include "kernels/cuda/launch.h"
-#include "kernels/cuda/warp/fold.cuh"
+#include "kernels/cuda/warp/fold_counted.cuh"
 
 /* How the partials of a vector become one. X(id, as gr.explain says it). */
 #define GR_COMBINE_MODES(X)                              \
@@ -270,13 +270,14 @@ static __device__ __noinline__ gr_acc gr_fold_256(const int64_t *p, int64_t pitc
       for (int f = 0; f < R::fields; f++) v[i].i[f] = *(const volatile int64_t *)(p + f * pitch + at);
     if (extreme && i == 0 && count <= 32) return gr_fold_adjacent<R>(v[0], 32);
   }
-#pragma unroll
-  for (int n = 1; n < 8; n *= 2)
-#pragma unroll
-    for (int i = 0; i < 8; i += 2 * n) v[i] = R::merge(v[i], v[i + n]);
-  if constexpr (extreme) {
-    return gr_fold_adjacent<R>(v[0], 32);
+  if constexpr (gr_folds_counted<R>) {
+    return gr_fold_counted<R>(v);
   } else {
+#pragma unroll
+    for (int n = 1; n < 8; n *= 2)
+#pragma unroll
+      for (int i = 0; i < 8; i += 2 * n) v[i] = R::merge(v[i], v[i + n]);
+    if constexpr (extreme) return gr_fold_adjacent<R>(v[0], 32);
 #pragma unroll 1
     for (int h = 1; h * 8 < count; h *= 2) v[0] = gr_merge_xor<R>(v[0], h);
     return gr_shuffle_from<R>(v[0], 0);

@@ -96,16 +96,27 @@ __device__ __forceinline__ void gr_read_formula_leaf(gr_lane_set<Q> &s, typename
   }
 }
 
+/* Whether S, the first pass of R, marks what it counts by bits; and what its lanes have counted, or marked. */
+template <class R, class S>
+constexpr bool gr_counts_by_marks = R::marks && std::is_same_v<S, gr_part_of<R, typename R::WholeSum>>;
+template <class R, class S>
+__device__ __forceinline__ uint32_t gr_counted(const gr_lane_set<S> &lanes) {
+  constexpr bool marks = gr_counts_by_marks<R, S>;
+  uint32_t counted = 0;
+#pragma unroll
+  for (int i = 0; i < gr_lanes_of<S>; i++) counted = marks ? counted | lanes.l[i].count : counted + lanes.l[i].count;
+  return counted;
+}
 /* What the first pass of a variance over so many elements has found: their sum, and how many are counted. */
 template <class R, class S>
 __device__ __forceinline__ gr_acc gr_begin_variance(const gr_lane_set<S> &lanes, int64_t all, const gr_context &c,
                                                   int lane) {
   if constexpr (R::skips) { /* counts need not fold by halves */
     gr_lane_set<typename R::Plain> sums;
-    uint32_t count = 0;
+    uint32_t count = gr_counted<R, S>(lanes);
 #pragma unroll
-    for (int i = 0; i < gr_lanes_of<S>; i++) sums.l[i].f[0] = lanes.l[i].sum, count += lanes.l[i].count;
-    if constexpr (std::is_same_v<S, gr_part_of<R, typename R::WholeSum>> && R::marks) count = __popc(count);
+    for (int i = 0; i < gr_lanes_of<S>; i++) sums.l[i].f[0] = lanes.l[i].sum;
+    if constexpr (gr_counts_by_marks<R, S>) count = __popc(count);
     gr_acc acc = gr_fold_lanes<typename R::Plain>(sums.l, c, 32, lane);
     acc.f[2] = (double)gr_warp_sum(count);
     return acc;
@@ -165,12 +176,7 @@ __device__ __forceinline__ gr_acc gr_variance_of_words(uint4 (&w)[rows], const c
   if (!S::lanes && v.shift != 0) w[0] = gr_blend(first, v.after_a, v.skip);
   gr_add_rows<S, rows>(sum.l, w, w, c, v.skip / size);
   gr_add_after<S>(sum.l, v, c, 0);
-  if constexpr (R::marks) {
-    uint32_t numbers = 0;
-#pragma unroll
-    for (int i = 0; i < gr_lanes_of<S>; i++) numbers |= sum.l[i].count;
-    c.numbers = numbers;
-  }
+  if constexpr (R::marks) c.numbers = gr_counted<R, S>(sum);
   gr_acc acc = gr_begin_variance<R>(sum, leaf, c, lane);
   if constexpr (!R::skips) c.a = acc.f[0] * (1.0 / leaf); /* a power of two: what a division gives */
   else if constexpr (R::dtype == GR_F32) c.a = gr_quotient(acc.f[0], acc.f[2], gr_reciprocal(acc.f[2]));

@@ -28,54 +28,60 @@ __device__ __forceinline__ uint32_t gr_whole_halves(uint32_t signs) {
   return whole;
 }
 
-/* Elements of a word that are there: first the word is blanked, then they can be counted. */
+/*
+** Two elements become +0 where either is NaN, else n takes `one`: four instructions of f32. In assembly, as the compiler
+** would take two for the count, the second of which waits for the first.
+*/
+#define GR_BLANK(type, letter)                                                                                   \
+  asm("{.reg .pred %%p;\n\tsetp.num." type " %%p, %0, %1;\n\tselp." type " %0, %0, %4, %%p;\n\t"                \
+      "selp." type " %1, %1, %4, %%p;\n\t@%%p add.s32 %2, %2, %3;}"                                              \
+      : "+" letter(x), "+" letter(y), "+r"(n)                                                                    \
+      : "r"(one), letter(zero))
+__device__ __forceinline__ void gr_blank_two(float &x, float &y, int &n, int one) {
+  const float zero = 0;
+  GR_BLANK("f32", "f");
+}
+__device__ __forceinline__ void gr_blank_two(double &x, double &y, int &n, int one) {
+  const double zero = 0;
+  GR_BLANK("f64", "d");
+}
+#undef GR_BLANK
+
+/* Blanks a word, or one of each input; returns how many of its elements `from` .. to - 1 are there. */
 template <class Q>
-struct gr_there {
-  static constexpr gr_dtype D = Q::dtype;
-  static constexpr int each = 16 / gr_size<D>;
-  static constexpr bool two = Q::inputs == 2;
-  uint32_t nan[4]; /* of 2 bytes: their signs; of others: of each element, whether */
-  __device__ __forceinline__ gr_there(uint4 &a, uint4 &b) {
-    uint32_t *x = &a.x, *y = &b.x;
-    if constexpr (gr_size<D> == 2) {
+__device__ __forceinline__ int gr_blank_word(uint4 &a, uint4 &b, int from, int to) {
+  constexpr gr_dtype D = Q::dtype;
+  constexpr int each = 16 / gr_size<D>;
+  constexpr bool two = Q::inputs == 2;
+  uint32_t *x = &a.x, *y = &b.x;
+  int n = 0;
+  if constexpr (gr_size<D> == 2) {
+    uint32_t nan[4];
 #pragma unroll
-      for (int i = 0; i < 4; i++) {
-        nan[i] = gr_nan_halves<D>(x[i]);
-        if (two) nan[i] |= gr_nan_halves<D>(y[i]);
-        const uint32_t whole = gr_whole_halves(nan[i]);
-        x[i] &= ~whole;
-        if (two) y[i] &= ~whole;
-      }
-    } else {
-      constexpr int words = gr_size<D> / 4;
+    for (int i = 0; i < 4; i++) {
+      nan[i] = gr_nan_halves<D>(x[i]);
+      if (two) nan[i] |= gr_nan_halves<D>(y[i]);
+      const uint32_t whole = gr_whole_halves(nan[i]);
+      x[i] &= ~whole;
+      if (two) y[i] &= ~whole;
+    }
+    if (from == 0 && to == each) return each - (__popc(nan[0] | nan[1] >> 1) + __popc(nan[2] | nan[3] >> 1));
 #pragma unroll
-      for (int c = 0; c < each; c++) {
-        const bool gone = gr_is_nan<D>(gr_pick<D>(a, c)) || (two && gr_is_nan<D>(gr_pick<D>(b, c)));
-        nan[c] = gone;
+    for (int c = 0; c < each; c++)
+      n += c >= from && c < to && !(nan[c / 2] & (c % 2 ? 0x80000000u : 0x8000u));
+  } else {
+    constexpr int words = gr_size<D> / 4;
 #pragma unroll
-        for (int i = c * words; i < (c + 1) * words; i++) {
-          x[i] = gone ? 0u : x[i];
-          if (two) y[i] = gone ? 0u : y[i];
-        }
-      }
+    for (int c = 0; c < each; c++) {
+      gr_type<D> u, v;
+      memcpy(&u, x + c * words, sizeof u);
+      memcpy(&v, (two ? y : x) + c * words, sizeof v);
+      gr_blank_two(u, v, n, c >= from && c < to);
+      memcpy(x + c * words, &u, sizeof u);
+      if (two) memcpy(y + c * words, &v, sizeof v);
     }
   }
-  __device__ __forceinline__ bool at(int c) const {
-    if constexpr (gr_size<D> == 2) return !(nan[c / 2] & (c % 2 ? 0x80000000u : 0x8000u));
-    else return !nan[c];
-  }
-  /* Those at places from .. to - 1. */
-  __device__ __forceinline__ int count(int from, int to) const {
-    int n = 0;
-#pragma unroll
-    for (int c = 0; c < each; c++) n += c >= from && c < to && at(c);
-    return n;
-  }
-  __device__ __forceinline__ int count() const {
-    if constexpr (gr_size<D> == 2)
-      return each - (__popc(nan[0] | nan[1] >> 1) + __popc(nan[2] | nan[3] >> 1));
-    return count(0, each);
-  }
-};
+  return n;
+}
 
 #endif

@@ -8,15 +8,12 @@
 #include "kernels/cuda/formula/hole.cuh"
 #include "kernels/cuda/warp/tuning.h"
 
-/*
-** Elements from .. to - 1 of a word are about to be added; what is to be left out of them is blanked. whole: that is
-** all of them.
-*/
+/* Elements from .. to - 1 of a word are about to be added; what is to be left out of them is blanked. */
 template <class Q>
-__device__ __forceinline__ void gr_blank_missing(uint4 &a, uint4 &b, bool whole, int from, int to) {
+__device__ __forceinline__ void gr_blank_missing(uint4 &a, uint4 &b, int from, int to) {
   if constexpr (Q::blanks) {
-    const gr_there<Q> there(a, b);
-    if (Q::counts) gr_add_to_tally(whole ? there.count() : there.count(from, to));
+    const int there = gr_blank_word<Q>(a, b, from, to);
+    if (Q::counts) gr_add_to_tally(there);
   }
 }
 
@@ -45,7 +42,7 @@ __device__ __forceinline__ void gr_add_rows(typename Q::Lane (&l)[gr_lanes_of<Q>
   for (int r = 0; r < rows; r++) {
     if constexpr (Q::blanks) {
       uint4 x = a[r], y = b[r];
-      gr_blank_missing<Q>(x, y, !Q::lanes || first + r > 0, skip, 16 / gr_size<Q::dtype>);
+      gr_blank_missing<Q>(x, y, Q::lanes && first + r == 0 ? skip : 0, 16 / gr_size<Q::dtype>);
       gr_add_row<Q>(l, x, y, k, first + r, skip);
     } else {
       gr_add_row<Q>(l, a[r], b[r], k, first + r, skip);
@@ -57,7 +54,7 @@ __device__ __forceinline__ void gr_add_rows(typename Q::Lane (&l)[gr_lanes_of<Q>
 template <class Q>
 __device__ __forceinline__ void gr_add_some(typename Q::Lane (&l)[gr_lanes_of<Q>], uint4 a, uint4 b, int valid,
                                             const gr_context &k, int code) {
-  gr_blank_missing<Q>(a, b, false, 0, valid);
+  gr_blank_missing<Q>(a, b, 0, valid);
 #pragma unroll
   for (int c = 0; c < 16 / gr_size<Q::dtype>; c++)
     if (c < valid) Q::add(l[Q::lanes ? c : 0], gr_pick<Q::dtype>(a, c), gr_pick<Q::dtype>(b, c), k, code + c);
@@ -248,7 +245,7 @@ __device__ __forceinline__ void gr_add_after(typename Q::Lane (&l)[gr_lanes_of<Q
   constexpr int size = gr_size<Q::dtype>;
   if (!Q::lanes || w.shift == 0) return;
   if (gr_after_late<Q>) gr_load_after<Q>(w);
-  gr_blank_missing<Q>(w.after_a, w.after_b, false, 0, w.skip / size);
+  gr_blank_missing<Q>(w.after_a, w.after_b, 0, w.skip / size);
 #pragma unroll
   for (int c = 0; c + 1 < 16 / size; c++)
     if (c * size < w.skip)

@@ -1,0 +1,58 @@
+/*
+** Folding variances of parts whose counts differ, as those of what is present do. What a level divides by is known
+** before what it divides, and means do not wait for squares: so the quotients of all levels are under way together,
+** where one merge after the other would wait for three in turn.
+*/
+#ifndef GR_CUDA_WARP_FOLD_COUNTED_CUH
+#define GR_CUDA_WARP_FOLD_COUNTED_CUH
+
+#include "kernels/cuda/thread/quotient.cuh"
+#include "kernels/cuda/warp/fold.cuh"
+
+/* Whether R has such states, and sums for which gr_quotient will do. */
+template <class R>
+constexpr bool gr_folds_counted = R::kind == GR_ACC_VARIANCE && R::skips && gr_size<R::dtype> <= 4;
+
+/* A state with its mean, which is 0 of no elements, as are its squares. */
+struct gr_counted_part {
+  double sum, squares, count, mean;
+};
+__device__ __forceinline__ gr_counted_part gr_counted_part_of(const gr_acc &a) {
+  const bool none = a.f[2] == 0;
+  return {a.f[0], none ? 0 : a.f[1], a.f[2], none ? 0 : gr_quotient(a.f[0], a.f[2], gr_reciprocal(a.f[2]))};
+}
+/*
+** What gr_merge_variance makes of two. A part of no elements adds nothing: the product of the counts is 0, and so is
+** what the distance of the means is multiplied by; of an infinite sum the mean is NaN, as its squares are already.
+*/
+__device__ __forceinline__ gr_counted_part gr_merge_counted(const gr_counted_part &a, const gr_counted_part &b) {
+  const double sum = a.sum + b.sum, count = a.count + b.count, r = gr_reciprocal(count), d = b.mean - a.mean;
+  const bool none = count == 0;
+  const double weight = none ? 0 : gr_quotient(a.count * b.count, count, r);
+  return {sum, (a.squares + b.squares) + (d * d) * weight, count, none ? 0 : gr_quotient(sum, count, r)};
+}
+
+/* 32 x `each` states in order, so many neighbours a lane, fold by adjacency; all lanes get the result. */
+template <class R, int each>
+__device__ __forceinline__ gr_acc gr_fold_counted(const gr_acc (&states)[each]) {
+  gr_counted_part v[each];
+#pragma unroll
+  for (int i = 0; i < each; i++) v[i] = gr_counted_part_of(states[i]);
+#pragma unroll
+  for (int n = 1; n < each; n *= 2)
+#pragma unroll
+    for (int i = 0; i < each; i += 2 * n) v[i] = gr_merge_counted(v[i], v[i + n]);
+#pragma unroll
+  for (int h = 1; h < 32; h *= 2) {
+    const gr_counted_part other = {__shfl_xor_sync(~0u, v[0].sum, h), __shfl_xor_sync(~0u, v[0].squares, h),
+                                   __shfl_xor_sync(~0u, v[0].count, h), __shfl_xor_sync(~0u, v[0].mean, h)};
+    v[0] = gr_merge_counted(v[0], other);
+  }
+  gr_acc a = R::identity();
+  a.f[0] = v[0].sum;
+  a.f[1] = v[0].squares;
+  a.f[2] = v[0].count;
+  return a;
+}
+
+#endif
