@@ -3,6 +3,7 @@ local S = require "spec.support"
 local D = require "spec.data"
 local gr, model = S.gr, S.model
 local nan, NZ = model.nan, model.minus_zero
+local unpack = table.unpack or unpack -- luacheck: ignore unpack
 
 local two = { "dot", "mse", "cosine" }
 
@@ -62,5 +63,51 @@ describe("what is present of long arrays", function()
         assert.same(expected, results(device), dtype .. " on " .. device)
       end
     end
+  end)
+end)
+
+-- What is put together for plain arrays is kept for the next call of that operation and dtype; an expression's is not.
+describe("what is present of one array after another", function()
+  local one = { "sum", "mean", "norm", "min", "max", "minmax", "argmin", "argmax", "prod", "logsumexp", "count", "var" }
+  local o = { skipnan = true }
+
+  it("is that of each, whichever came before", function()
+    S.on_each(function(device)
+      for _, dtype in ipairs { "f16", "bf16", "f32", "f64" } do
+        local list = {}
+        for k, n in ipairs { 7, 5000, 1, 20016 } do list[k] = gr.array(holes(dtype, n, k + 30), dtype) end
+        list[#list + 1] = list[2]:slice(1, 5000, 3)
+        list[#list + 1] = list[4]:matrix(16)
+        for round = 1, 2 do
+          for k, a in ipairs(list) do
+            local function same(op, ...)
+              local e, other = gr.lazy(a) + 0, ...
+              local options = other and { other, o } or { o }
+              S.same_all({ pcall(gr[op], e, unpack(options)) }, { pcall(gr[op], a, unpack(options)) },
+                op, dtype, device, round, k)
+            end
+            for _, op in ipairs(one) do same(op) end
+            for _, op in ipairs(two) do
+              same(op, a)
+              same(op, gr.array(holes(dtype, #a, k + 40), dtype):matrix(a.rows or 1))
+            end
+          end
+        end
+      end
+    end)
+  end)
+
+  it("may have squares out of range, or be gone", function()
+    S.on_each(function()
+      local a, b = gr.array({ 3, nan, 4 }, "f64"), gr.array({ 3 * 2 ^ 600, nan, 4 * 2 ^ 600 }, "f64")
+      for _ = 1, 2 do
+        assert.equal(5, gr.norm(a, o))
+        assert.equal(5 * 2 ^ 600, gr.norm(b, o))
+        assert.equal(1, gr.cosine(b, b, o))
+      end
+      b:release()
+      assert.has_error(function() gr.norm(b, o) end)
+      assert.equal(5, gr.norm(a, o))
+    end)
   end)
 end)

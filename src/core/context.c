@@ -32,6 +32,7 @@ void gr_context_drop(gr_context *c) {
   gr_background_leave(&c->line);
   free(c->claims_room);
   if (c->trim) c->trim(c);
+  if (c->forget) c->forget(c);
   for (int k = 0; k < c->queue_count; k++) {
     gr_queue *q = c->queues[k];
     q->backend->wait(q);

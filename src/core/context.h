@@ -93,8 +93,10 @@ struct gr_context {
   gr_storage *spare[GR_SPARE_CLASSES];
   gr_raw raw[GR_MOST_RAW]; /* of the call under way */
   int raw_count;
-  void (*trim)(gr_context *); /* frees them; NULL: there have been none */
-  struct gr_exports *exports; /* what other libraries have of its arrays (dlpack.c); NULL: there has been nothing */
+  void (*trim)(gr_context *);   /* frees them; NULL: there have been none */
+  struct gr_known *known;       /* reductions of what is present that were run before (formula/known.h) */
+  void (*forget)(gr_context *); /* frees them; NULL: there have been none */
+  struct gr_exports *exports;   /* what other libraries have of its arrays (dlpack.c); NULL: there has been nothing */
   gr_stop stop;
   struct gr_comm *comm; /* of the call at work, whose arrays are this rank's parts of longer ones; else NULL */
   /*

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "src/core/exact.h"
+#include "src/core/formula/known.h"
 
 /* What is reduced on the way: of each vector, or of the whole. */
 enum { MAIN, OTHER, COUNT, FIRST, PASSES };
@@ -28,6 +29,8 @@ typedef struct call {
   int whole;
   int64_t results, all; /* all: elements of all ranks, if there are more than this one */
   gr_made first, second, present;
+  const gr_known *known; /* serves the first run, for which no operands are made */
+  int keep;              /* the first run is to be known from then on */
   gr_array centers;
   pass pass[PASSES];
 } call;
@@ -42,6 +45,7 @@ static const unsigned char ways[GR_OP_COUNT] = {
 _Static_assert(GR_OP_COUNT == 30, "a new operation: does what it is filled with (gr_filling_for) suffice?");
 
 static gr_status fill(call *s, int second) {
+  if (s->known) return GR_OK;
   const int of_b = second && s->q.of.b.a, widen = s->q.op == GR_OP_logsumexp && !gr_is_float(s->dtype);
   gr_made *const to = second ? &s->second : &s->first;
   return gr_partial_fill(s->context, &s->q.of, of_b, widen, gr_filling_for(s->q.op, s->dtype, second), to);
@@ -62,7 +66,7 @@ static void want(call *s, int k, gr_op op, gr_made *a, gr_made *b, double ddof) 
 
 static gr_status want_counts(call *s) {
   const int truths = ways[s->q.op] == POSITION; /* of which the greatest is looked for */
-  const gr_status status = gr_partial_present(s->context, &s->q.of, truths, &s->present);
+  const gr_status status = s->known ? GR_OK : gr_partial_present(s->context, &s->q.of, truths, &s->present);
   want(s, COUNT, GR_OP_count, &s->present, NULL, 0);
   return status;
 }
@@ -76,14 +80,19 @@ static gr_status run_whole(call *s, int set, gr_status before) {
     const pass *p = &s->pass[k];
     if (set & ONLY(k)) w[count++] = (gr_wanted){p->op, p->a, p->b, p->ddof};
   }
-  if (s->context->comm) status = gr_formula_reduce_ranked(s->context, w, count, before, r);
+  if (s->known) status = gr_known_run(s->context, s->known, s->q.of.a.a, s->q.of.b.a, r);
+  else if (s->context->comm) status = gr_formula_reduce_ranked(s->context, w, count, before, r);
   else if (count > 1 && gr_formula_together(w, count)) status = gr_formula_reduce_together(s->context, w, count, r);
   else
     for (int k = 0; k < count && status == GR_OK; k++)
       status = gr_formula_reduce_all(s->context, w[k].op, w[k].a, w[k].b, w[k].ddof, &r[k]);
   for (int k = 0, at = 0; k < PASSES && status == GR_OK; k++)
     if (set & ONLY(k)) s->pass[k].one = r[at++];
-  return status;
+  if (status != GR_OK) return status;
+  if (s->keep) gr_known_keep(s->context, s->q.op, s->dtype, w, count, 1 + (s->q.of.b.a != NULL));
+  s->known = NULL;
+  s->keep = 0;
+  return GR_OK;
 }
 
 /* Into arrays, in one pass where that can be. */
@@ -431,13 +440,36 @@ static gr_status reduce(call *s, gr_array *out, gr_array *out2, gr_value *result
   }
 }
 
+/*
+** Whether what the first run takes depends on the operation and the dtype alone; and whether its backend runs such
+** things at once. A trace shows operands, which must be there then. Variances take the array as it is.
+*/
+static int may_be_known(const call *s) {
+  const gr_partial *of = &s->q.of;
+  if (!s->whole || s->context->comm || s->context->trace || s->q.exact || ways[s->q.op] == VARIANCE) return 0;
+  if (!of->missing.nan || of->missing.mask.a || of->tested.a || of->a.e || of->b.e || of->a.a->n == 0) return 0;
+  const gr_queue *q = gr_array_released(of->a.a) ? NULL : of->a.a->storage->queue;
+  return q && q->backend && q->backend->formula;
+}
+
+static gr_status reduce_known(call *s, gr_array *out, gr_array *out2, gr_value *result) {
+  gr_status status = GR_NOT_FUSED;
+  const int may = may_be_known(s);
+  s->known = may ? gr_known_find(s->context, s->q.op, s->dtype) : NULL;
+  if (s->known) status = reduce(s, out, out2, result);
+  if (status != GR_NOT_FUSED) return status;
+  s->keep = may && !s->known;
+  s->known = NULL;
+  return reduce(s, out, out2, result);
+}
+
 static gr_status begin(gr_context *c, const gr_partial_reduction *q, gr_array *out, gr_array *out2, gr_value *result) {
   call s = {.context = c, .q = *q, .dtype = q->of.a.a->dtype, .whole = !out};
   s.results = s.whole ? 1 : gr_shape_results(q->shape, q->of.a.a->n);
   if (s.results > GR_LONG) gr_stop_begin(&c->stop);
   gr_status status = s.results ? settle_shape(&s) : GR_OK;
   if (c->comm) status = gr_partial_meet(c, &q->of.missing, q->op, s.dtype, q->ddof, q->exact, q->of.a.a->n, &s.all);
-  if (status == GR_OK && s.results) status = reduce(&s, out, out2, result);
+  if (status == GR_OK && s.results) status = reduce_known(&s, out, out2, result);
   for (int k = 0; k < PASSES; k++) gr_array_release(&s.pass[k].many);
   gr_made_drop(&s.first);
   gr_made_drop(&s.second);

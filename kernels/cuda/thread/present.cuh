@@ -29,8 +29,8 @@ __device__ __forceinline__ uint32_t gr_whole_halves(uint32_t signs) {
 }
 
 /*
-** Two elements become +0 where either is NaN, else n takes `one`: four instructions of f32. In assembly, as the compiler
-** would take two for the count, the second of which waits for the first.
+** Two elements become +0 where either is NaN, else n takes `one`: four instructions of f32. In assembly, as the
+** compiler would take two for the count, the second of which waits for the first.
 */
 #define GR_BLANK(type, letter)                                                                                   \
   asm("{.reg .pred %%p;\n\tsetp.num." type " %%p, %0, %1;\n\tselp." type " %0, %0, %4, %%p;\n\t"                \

@@ -89,8 +89,11 @@ static gr_status merge(gr_builder *b, const gr_reduced *r, int32_t *node) {
   return status;
 }
 
-/* An expression in memory of its own whose nodes are those of all operands. NULL in *e: words say why. */
-static gr_status merge_all(gr_context *c, const gr_wanted *w, int count, gr_consumer *consumers, gr_expression **e) {
+static gr_reduce_job reduce_job(gr_op op, const gr_array *a, double ddof, int64_t n) {
+  return (gr_reduce_job){.op = op, .dtype = a->dtype, .n = n, .count = 1, .ddof = ddof, .scale_a = 1, .scale_b = 1};
+}
+
+gr_status gr_formula_merge(gr_context *c, const gr_wanted *w, int count, gr_consumer *consumers, gr_expression **e) {
   int nodes = 0, numbers = 0, inputs = 0;
   gr_builder b;
   gr_status status = GR_OK;
@@ -108,6 +111,7 @@ static gr_status merge_all(gr_context *c, const gr_wanted *w, int count, gr_cons
     if (status == GR_OK) status = merge(&b, &w[k].b, &consumers[k].b);
   }
   if (status == GR_OK) status = gr_build_end(&b, consumers[0].a);
+  for (int k = 0; k < count; k++) consumers[k].job = reduce_job(w[k].op, w[k].a.a, w[k].ddof, (*e)->n);
   return status;
 }
 
@@ -117,10 +121,6 @@ static void drop(gr_expression *e) {
 }
 
 /* ---- to numbers ---- */
-
-static gr_reduce_job reduce_job(gr_op op, const gr_array *a, double ddof, int64_t n) {
-  return (gr_reduce_job){.op = op, .dtype = a->dtype, .n = n, .count = 1, .ddof = ddof, .scale_a = 1, .scale_b = 1};
-}
 
 static gr_queue *queue_of(const gr_reduced *r) {
   return r->e ? gr_expression_queue(r->e) : gr_array_released(r->a) ? NULL : r->a->storage->queue;
@@ -161,21 +161,23 @@ static void tell(gr_context *c, gr_op op, gr_shape s, const gr_wanted *w) {
       &(gr_reduction){.op = op, .shape = s, .a = w->a.a, .b = w->b.a, .of = w->a.e, .with = w->b.e, .ddof = w->ddof});
 }
 
-static gr_status reduce_these(gr_context *c, gr_wanted *w, int count, const gr_expression *e, gr_consumer *consumers,
-                              gr_value *results) {
+gr_status gr_formula_words(gr_context *c, const gr_expression *e, gr_consumer *consumers, int count, uint64_t *words) {
   gr_queue *q = gr_expression_queue(e);
-  uint64_t words[2 * GR_FORMULA_TOGETHER];
   gr_vec v[GR_FORMULA_INPUTS];
   gr_formula_job job;
   gr_status status = formula_job(c, e, q, v, &job);
   if (status != GR_OK) return status;
-  for (int k = 0; k < count; k++) consumers[k].job = reduce_job(w[k].op, w[k].a.a, w[k].ddof, e->n);
   job.consumers = consumers;
   job.consumer_count = count;
   job.words = words;
   status = q->backend->formula(q, &job);
-  if (status == GR_NOT_FUSED) return status;
-  status = gr_fail_from(c, q, status, gr_ops[w[0].op].name, 0);
+  return status == GR_NOT_FUSED ? status : gr_fail_from(c, q, status, gr_ops[consumers[0].job.op].name, 0);
+}
+
+static gr_status reduce_these(gr_context *c, gr_wanted *w, int count, const gr_expression *e, gr_consumer *consumers,
+                              gr_value *results) {
+  uint64_t words[2 * GR_FORMULA_TOGETHER];
+  gr_status status = gr_formula_words(c, e, consumers, count, words);
   for (int k = 0; k < count && status == GR_OK; k++) {
     const gr_dtype t = w[k].a.a->dtype;
     memcpy(results[k].v, words + 2 * k, sizeof results[k].v);
@@ -190,7 +192,7 @@ static gr_status reduce_these(gr_context *c, gr_wanted *w, int count, const gr_e
 static gr_status reduce_merged(gr_context *c, gr_wanted *w, int count, gr_value *results) {
   gr_consumer consumers[GR_FORMULA_TOGETHER];
   gr_expression *e = NULL;
-  gr_status status = merge_all(c, w, count, consumers, &e);
+  gr_status status = gr_formula_merge(c, w, count, consumers, &e);
   if (status == GR_OK) status = reduce_these(c, w, count, e, consumers, results);
   drop(e);
   return status;
@@ -204,10 +206,10 @@ gr_status gr_formula_start(gr_context *c, const gr_wanted *w, gr_reduce_job *min
   gr_formula_job job;
   if (!gr_formula_together(w, 1) || !q->backend->start_formula) return GR_NOT_FUSED;
   if (gr_may_overflow(w->op, w->a.a->dtype) || length_of(&w->a) == 0) return GR_NOT_FUSED;
-  gr_status status = merge_all(c, w, 1, &one, &e);
+  gr_status status = gr_formula_merge(c, w, 1, &one, &e);
   if (status == GR_OK) status = formula_job(c, e, q, v, &job);
   if (status == GR_OK) {
-    *mine = one.job = reduce_job(w->op, w->a.a, w->ddof, e->n);
+    *mine = one.job;
     job.consumers = &one;
     job.consumer_count = 1;
     job.words = t->words;
@@ -272,6 +274,7 @@ gr_status gr_formula_reduce_all(gr_context *c, gr_op op, gr_reduced a, gr_reduce
   }
   if (a.e && !b.a && can(a.e)) {
     one.a = a.e->result;
+    one.job = reduce_job(op, a.a, ddof, a.e->n);
     status = reduce_these(c, &w, 1, a.e, &one, result);
   } else if (gr_formula_together(&w, 1)) {
     status = reduce_merged(c, &w, 1, result);
@@ -345,14 +348,14 @@ static gr_status reduce_along(gr_context *c, gr_shape s, const gr_wanted *w, int
   gr_expression *e = NULL;
   gr_vec v[GR_FORMULA_INPUTS];
   gr_formula_job job;
-  gr_status status = merge_all(c, w, count, consumers, &e);
+  gr_status status = gr_formula_merge(c, w, count, consumers, &e);
   if (status == GR_OK) {
     gr_queue *q = gr_expression_queue(e);
     const int64_t n = s.segments ? s.segments->longest : gr_shape_length(s, e->n);
     if (!s.segments) gr_later_open(c, q);
     status = formula_job(c, e, q, v, &job);
     for (int k = 0; k < count && status == GR_OK; k++) {
-      consumers[k].job = reduce_job(w[k].op, w[k].a.a, w[k].ddof, n);
+      consumers[k].job.n = n;
       consumers[k].job.count = gr_shape_results(s, e->n);
       if (out[k]) status = each_job(c, s, out[k], out2, &consumers[k].job);
     }
@@ -434,7 +437,7 @@ gr_status gr_formula_feed(gr_context *c, gr_feeding operation, gr_reduced a, gr_
   gr_expression *e = NULL;
   gr_vec v[GR_FORMULA_INPUTS];
   gr_formula_job job;
-  gr_status status = merge_all(c, &w, 1, &nodes, &e);
+  gr_status status = gr_formula_merge(c, &w, 1, &nodes, &e);
   if (status == GR_OK) {
     gr_queue *q = gr_expression_queue(e);
     status = formula_job(c, e, q, v, &job);
