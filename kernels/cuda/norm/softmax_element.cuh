@@ -202,15 +202,21 @@ template <gr_dtype D> static __device__ __forceinline__ computed<D> factor_of(do
   return (computed<D>)(1.0 / sum);
 }
 
+/* Of one thread, by halves; by a template, as the compiler would leave loops over 16 of them in memory. */
+template <int half, int own> static __device__ __forceinline__ void fold_own(double (&s)[own]) {
+  if constexpr (half > 0) {
+#pragma unroll
+    for (int j = 0; j < half; j++) s[j] = s[j] + s[j + half];
+    fold_own<half / 2>(s);
+  }
+}
+
 /*
 ** The sum of a leaf's lanes by halves, where thread t of `width` neighbours has lanes t, t + width, ...: first those of
 ** one thread, then from thread to thread. All of them get it.
 */
 template <int own> static __device__ __forceinline__ double fold_lanes(double (&s)[own], int width = 32) {
-#pragma unroll
-  for (int h = own / 2; h > 0; h /= 2)
-#pragma unroll
-    for (int j = 0; j < h; j++) s[j] = s[j] + s[j + h];
+  fold_own<own / 2>(s);
 #pragma unroll
   for (int h = width / 2; h > 0; h /= 2) s[0] = s[0] + __shfl_xor_sync(~0u, s[0], h);
   return s[0];

@@ -82,9 +82,12 @@ template <gr_dtype D> static const void *word_kernel(int64_t bytes) {
 template <gr_dtype D>
 static cudaError_t start_few(softmax_args *q, const gr_cuda_run *run) {
   constexpr int own = Tuning::softmax_few_own<gr_size<D>>, threads = Tuning::softmax_few_threads;
-  static const void *const dense[] = {(const void *)softmax_few<D, own, 1>,  (const void *)softmax_few<D, own, 2>,
-                                      (const void *)softmax_few<D, own, 4>,  (const void *)softmax_few<D, own, 8>,
-                                      (const void *)softmax_few<D, own, 16>, (const void *)softmax_few<D, own, 32>};
+  static const struct {
+    const void *kernel;
+    int width;
+  } dense[] = {{(const void *)softmax_few<D, own, 1>, 1},     {(const void *)softmax_few<D, own, 2>, 2},
+               {(const void *)softmax_few<D, own, 4>, 4},     {(const void *)softmax_few<D, own, 8>, 8},
+               {(const void *)softmax_few<D, 2 * own, 8>, 8}, {(const void *)softmax_few<D, 2 * own, 16>, 16}};
   const int64_t bytes = q->n * gr_size<D>;
   const uint64_t places = (uintptr_t)q->x | (uintptr_t)q->out | (uint64_t)q->x_step | (uint64_t)q->out_step;
   const void *word = D == GR_F16 && q->brain ? word_kernel<GR_BF16>(bytes) : word_kernel<D>(bytes);
@@ -92,8 +95,8 @@ static cudaError_t start_few(softmax_args *q, const gr_cuda_run *run) {
     return start_blocks(q, word, (q->count - 1) / threads + 1, threads / 32, run);
   int which = 0;
   while ((own << which) < q->n) which++;
-  q->width = 1 << which;
-  const void *kernel = is_dense<D>(*q) ? dense[which] : (const void *)softmax_few<D, own, 0>;
+  q->width = is_dense<D>(*q) ? dense[which].width : 1 << which;
+  const void *kernel = is_dense<D>(*q) ? dense[which].kernel : (const void *)softmax_few<D, own, 0>;
   if (q->n <= 2 && is_dense<D>(*q)) kernel = (const void *)softmax_few<D, 2, 1>;
   return start_blocks(q, kernel, (q->count - 1) / (threads / q->width) + 1, threads / 32, run);
 }

@@ -160,6 +160,11 @@ typedef struct gr_reduce_tuning {
     /* Percent of lanes in use where rows begin anywhere in a word; else cols_by_lane does them. f32 2^16 x 1023, where
        it is more, 3560; H100: by 40 1000000 x 37 62.1 -> 63.4 us. */
     int least_share;
+    /* Bytes of a matrix of more than so many rows; below, cols_by_lane has it done before blocks that share a leaf have
+       met: products with a vector f32 1867 x 24 3.84 -> 2.02 us, 300 x 300 2.75 -> 1.50, 1000 x 1000 3.66 -> 1.88, f64
+       40000 x 24 10 -> 4.82; below 16 MB 700 x 8000 f32 would be 7.8 -> 11.8. Of 100 rows f32 x 100 1.09 -> 1.25. */
+    int64_t least_bytes;
+    int least_rows;
   } cols_sum;
   struct {
     /* Bytes of a matrix for each multiprocessor; below, cols_by_lane has started sooner: by 64 KB var f32 4096 x
@@ -186,7 +191,13 @@ static inline const gr_reduce_tuning &gr_reduce_tuning_for(const gr_cuda_chip &c
       .rows_by_element = {.warps = 16, .block_warps = gr_by_element_warps, .few_rows = 3},
       .cols_by_lane = {.warps = 64, .least_warps = 4},
       .cols_unordered = {.warps = 16, .good_share = 85, .least_share = 60},
-      .cols_sum = {.warps = 16, .least_warps = 12, .narrowest = 3, .state_bytes = 16 << 10, .least_share = 60},
+      .cols_sum = {.warps = 16,
+                   .least_warps = 12,
+                   .narrowest = 3,
+                   .state_bytes = 16 << 10,
+                   .least_share = 60,
+                   .least_bytes = 4 << 20,
+                   .least_rows = 128},
       .cols_variance_ring = {.least_bytes = 128 << 10, .idle = 3},
   };
   static constexpr gr_reduce_tuning turing = [] {
