@@ -378,7 +378,10 @@ for _, c in ipairs(cases) do
     end
     if c.plain then
       local p = c.plain
-      local mine, theirs = in_turns { { call = c.call, wait = waits_of(c) }, { call = p.call, wait = waits_of(p) } }
+      -- as many calls of each, as the wait for the last is shared among them
+      local count = math.max(count_for(c.call, waits_of(c)), count_for(p.call, waits_of(p)))
+      local mine, theirs = in_turns { { call = c.call, wait = waits_of(c), count = count },
+        { call = p.call, wait = waits_of(p), count = count } }
       -- a matrix of three columns is one element short
       local ratio = mine / c.bytes / (theirs / p.bytes)
       line = line .. ("; %.1f us, %.3f of %s"):format(mine * 1e6, ratio, p.name) .. star(ratio <= MOST_OF_PLAIN)
