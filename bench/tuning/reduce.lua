@@ -68,7 +68,7 @@ return { file = "kernels/cuda/reduce/tuning.h", rows = {
     at = ".state_bytes = " },
   { "cols_sum.least_share", "60", "40|80", "sum f32 65536x1023 cols|sum f32 1000000x37 cols",
     at = ".state_bytes = 16 << 10,\n                   .least_share = " },
-  { "cols_sum.least_bytes", "4 << 20", "1 << 20|16 << 20", "sum f32 1000x1000 cols|sum f32 700x8000 cols",
+  { "cols_sum.least_bytes", "4 << 20", "1 << 20|64 << 20", "sum f32 1000x1000 cols|sum f32 700x8000 cols",
     at = ".least_share = 60,\n                   .least_bytes = " },
   { "cols_sum.least_rows", "128", "64|256", "sum f32 100x100 cols|sum f16 200x200 cols", at = ".least_rows = " },
   { "cols_variance_ring.least_bytes", "128 << 10", "64 << 10|256 << 10", "var f32 4096x768 cols|var f32 8192x768 cols",

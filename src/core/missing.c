@@ -441,8 +441,8 @@ static gr_status reduce(call *s, gr_array *out, gr_array *out2, gr_value *result
 }
 
 /*
-** Whether what the first run takes depends on the operation and the dtype alone; and whether its backend runs such
-** things at once. A trace shows operands, which must be there then. Variances take the array as it is.
+** Whether what the first run takes depends on the operation and the dtype alone; and whether its backend runs it in one
+** pass. A trace shows operands, which must be there then. Variances take the array as it is.
 */
 static int may_be_known(const call *s) {
   const gr_partial *of = &s->q.of;

@@ -78,7 +78,10 @@ template <gr_dtype D> static const void *word_kernel(int64_t bytes) {
                       : NULL;
 }
 
-/* Takes the least width that does; rows of one or two elements are one thread's with room for two. */
+/*
+** Takes the least width that does, or half of it where that is 16 or 32 and rows are dense: then threads have twice as
+** many elements. Rows of one or two elements are one thread's with room for two.
+*/
 template <gr_dtype D>
 static cudaError_t start_few(softmax_args *q, const gr_cuda_run *run) {
   constexpr int own = Tuning::softmax_few_own<gr_size<D>>, threads = Tuning::softmax_few_threads;

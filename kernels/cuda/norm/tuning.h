@@ -91,7 +91,8 @@ struct gr_norm_tuning {
   static constexpr int softmax_few_threads = 256;
   /* Elements of a thread; f32, 8: 1274813 x 3 9.4 -> 14.4 us. Twice as many where else 16 or 32 threads would have a
      dense row: bf16 178443 x 135 67.7 -> 58.2 us, f32 100000 x 100 28.9 -> 22.0, 200000 x 50 28.6 -> 23.4, f64 100000 x
-     60 27.7 -> 25.4, f16 120000 x 128 23.5 -> 24.4; where 8 would, f16 200000 x 50 19.4 -> 35.9. */
+     60 27.7 -> 25.4, f16 120000 x 128 23.5 -> 24.4. Doubled also where 8 threads have a row: f16 200000 x 50 19.4 ->
+     35.9. */
   template <int size> static constexpr int softmax_few_own = size == 2 ? 8 : 4;
   /* Exponentials of a thread that overlap, and share a test for what is there: f16 2^16 x 1024, 4: 87, now 80. */
   template <int count> static constexpr int softmax_at_once = count > 8 ? 8 : count < 4 ? count : 4;

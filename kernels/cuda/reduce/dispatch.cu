@@ -62,8 +62,8 @@ constexpr Row rows[] = {
     {GR_KERNEL_rows_by_element, "other rows up to 4 KB, not far apart", accepts_rows_by_element, plan_rows_by_element},
     {GR_KERNEL_cols_few_rows, "columns of few rows", accepts_cols_few_rows, plan_cols_few_rows},
     {GR_KERNEL_cols_flat, "up to 16 odd columns without gaps", accepts_cols_flat, plan_cols_flat},
-    {GR_KERNEL_cols_sum, "large or short aligned columns, and wide ones, added up or by one vector", accepts_cols_sum,
-     plan_cols_sum},
+    {GR_KERNEL_cols_sum, "aligned or wide columns, of many bytes or few rows, added up or by one vector",
+     accepts_cols_sum, plan_cols_sum},
     {GR_KERNEL_cols_variance_ring, "variances of large aligned columns, from Hopper on", accepts_cols_variance_ring,
      plan_cols_variance_ring},
     {GR_KERNEL_cols_by_lane, "other columns, where the order within a leaf matters", accepts_cols_by_lane,
@@ -97,9 +97,12 @@ void one_row(gr_reduce_job &j, int size) {
   if (j.b.step == size) j.b.stride = j.a.stride;
 }
 
-/* apart: the vectors are arrays of their own, of so many leaves together, the longest as long as the job says; or 0. */
+/*
+** apart: the vectors are arrays of their own, of so many leaves together, the longest as long as the job says; or 0.
+** made: columns whose elements a formula is to make.
+*/
 Plan plan(const gr_reduce_job &job, const gr_cuda_chip &chip, int64_t apart, bool inputs_stable, bool to_host,
-          const gr_cuda_formula *formula = nullptr) {
+          const gr_cuda_formula *formula = nullptr, bool made = false) {
   static const int8_t inputs_of[] = {
 #define GR_X(id, inputs, f, i) inputs,
       GR_REDUCERS(GR_X)
@@ -133,6 +136,7 @@ Plan plan(const gr_reduce_job &job, const gr_cuda_chip &chip, int64_t apart, boo
   if (formula && formula->present && ((uintptr_t)p.args.job.a.data ^ (uintptr_t)p.args.job.b.data) % 16 != 0)
     p.args.strided = true; /* their words are put right one by one (warp/leaf.cuh) */
   p.many = job.n > 0 && job.count > 1 && !apart;
+  p.made = made || (formula && formula->across);
   if (p.many && !job.offsets && job.n == 1) one_row(p.args.job, size);
   p.launch.early = chip.major >= 9;
   p.row = row_of(p, chip);
@@ -293,7 +297,7 @@ extern "C" int gr_cuda_reduce_arrays(const gr_reduce_job *const *jobs, int count
 }
 
 extern "C" int gr_cuda_columns_fit(const gr_reduce_job *job, const gr_cuda_chip *chip) {
-  Plan p = plan(*job, *chip, 0, false, false);
+  Plan p = plan(*job, *chip, 0, false, false, nullptr, true);
   const gr_cols_sum_args &how = p.args.cols_sum;
   return p.reducer == GR_RED_SUM && p.row->kernel == GR_KERNEL_cols_sum && !how.unaligned && !how.two_a_word;
 }

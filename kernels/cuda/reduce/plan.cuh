@@ -33,6 +33,7 @@ struct Plan {
   bool to_host;       /* the host waits for the result... */
   int64_t states;     /* ...and gets so many of each vector */
   bool many;          /* vectors of one array, which are not empty */
+  bool made;          /* columns whose elements a formula makes */
   int64_t all_leaves; /* of all vectors: arrays may be shorter than the longest, whose leaves are in args */
 };
 

@@ -78,7 +78,7 @@ bool accepts_cols_sum(const Plan &p, const gr_cuda_chip &chip) {
   if (!are_columns(p)) return false;
   const auto &how = gr_reduce_tuning_for(chip).cols_sum;
   const int64_t size = gr_size_of(j.dtype);
-  if (j.n > how.least_rows && j.n * j.count * size < how.least_bytes) return false;
+  if (!p.made && j.n > how.least_rows && j.n * j.count * size < how.least_bytes) return false;
   auto fits = [](int64_t stride) { return stride >= INT32_MIN / 2 && stride <= INT32_MAX / 2; };
   SumShape w(j);
   if (w.loose && (w.pair || w.wide == 0 || good_share(j, w) < how.least_share))

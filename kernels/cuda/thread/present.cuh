@@ -29,7 +29,7 @@ __device__ __forceinline__ uint32_t gr_whole_halves(uint32_t signs) {
 }
 
 /*
-** Two elements become +0 where either is NaN, else n takes `one`: four instructions of f32. In assembly, as the
+** Two elements become +0 where either is NaN, else n grows by `one`: four instructions of f32. In assembly, as the
 ** compiler would take two for the count, the second of which waits for the first.
 */
 #define GR_BLANK(type, letter)                                                                                   \

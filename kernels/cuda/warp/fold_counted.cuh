@@ -32,7 +32,7 @@ __device__ __forceinline__ gr_counted_part gr_merge_counted(const gr_counted_par
   return {sum, (a.squares + b.squares) + (d * d) * weight, count, none ? 0 : gr_quotient(sum, count, r)};
 }
 
-/* 32 x `each` states in order, so many neighbours a lane, fold by adjacency; all lanes get the result. */
+/* Lane l has states l * each and on. All fold by adjacency, and all lanes get the result. */
 template <class R, int each>
 __device__ __forceinline__ gr_acc gr_fold_counted(const gr_acc (&states)[each]) {
   gr_counted_part v[each];

@@ -6,7 +6,7 @@ struct gr_known {
   struct gr_known *next;
   gr_op op;
   gr_dtype dtype;
-  gr_expression *e; /* its inputs are empty */
+  gr_expression *e; /* its arrays are released */
   gr_consumer consumers[GR_FORMULA_TOGETHER];
   int count;
 };
@@ -36,6 +36,8 @@ gr_known *gr_known_find(gr_context *c, gr_op op, gr_dtype t) {
 }
 
 void gr_known_keep(gr_context *c, gr_op op, gr_dtype t, const gr_wanted *w, int count, int arrays) {
+  for (int i = 0; i < count; i++) /* what had to be stored is an array alone by now */
+    if (!w[i].a.e || (w[i].b.a && !w[i].b.e)) return;
   gr_known *k = calloc(1, sizeof *k);
   if (!k || gr_formula_merge(c, w, count, k->consumers, &k->e) != GR_OK || k->e->program.input_count != arrays)
     return drop(k);
@@ -61,7 +63,8 @@ gr_status gr_known_run(gr_context *c, const gr_known *k, const gr_array *a, cons
     const gr_reduce_job *job = &consumers[i].job;
     memcpy(results[i].v, words + 2 * i, sizeof results[i].v);
     results[i].is_float = gr_is_float(gr_result_dtype(job->op, job->dtype));
-    if (gr_may_overflow(job->op, job->dtype) && results[i].v[1].f == 0) status = GR_NOT_FUSED; /* it takes scales */
+    if (gr_may_overflow(job->op, job->dtype) && results[i].v[1].f == 0)
+      status = GR_NOT_FUSED; /* squares left the range of f64: elements must be scaled */
   }
   return status;
 }

@@ -14,12 +14,15 @@ typedef struct gr_known gr_known;
 gr_known *gr_known_find(gr_context *, gr_op, gr_dtype);
 
 /*
-** Keeps what has just been run, under that name: of one array, or of two that differ. It need not be kept where there
-** is no memory for it.
+** Keeps the program of a run that has just succeeded, for this operation and dtype: of one array, or of two different
+** ones. Nothing is kept without memory for it, or where an operand had to be stored.
 */
 void gr_known_keep(gr_context *, gr_op, gr_dtype, const gr_wanted *, int count, int arrays);
 
-/* Runs it on arrays of that dtype, b NULL if it has one. GR_NOT_FUSED: what was put together for these must be run. */
+/*
+** Runs it on arrays of that dtype; b: NULL for operations of one array. GR_NOT_FUSED: no result; the expression of
+** these arrays must be built and run.
+*/
 gr_status gr_known_run(gr_context *, const gr_known *, const gr_array *a, const gr_array *b, gr_value *results);
 
 #endif

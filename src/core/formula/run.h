@@ -65,8 +65,8 @@ typedef struct gr_wanted {
 } gr_wanted;
 int gr_formula_together(const gr_wanted *, int count); /* whether that is so, and the device can */
 /*
-** An expression in memory of its own whose nodes are those of all operands, and what takes them. It is the caller's, in
-** *e, even where it is not whole; NULL: there was no memory.
+** Merges all operands into one new expression, and fills in its consumers. The caller frees *e, even after a failure;
+** NULL: there was no memory.
 */
 gr_status gr_formula_merge(gr_context *, const gr_wanted *, int count, gr_consumer *, gr_expression **e);
 /* The words of what consumers make of an expression, two each; GR_NOT_FUSED: nothing was done. */
