@@ -455,10 +455,11 @@ static int may_be_known(const call *s) {
 static gr_status reduce_known(call *s, gr_array *out, gr_array *out2, gr_value *result) {
   gr_status status = GR_NOT_FUSED;
   const int may = may_be_known(s);
+  const gr_array *a = s->q.of.a.a, *b = s->q.of.b.a;
   s->known = may ? gr_known_find(s->context, s->q.op, s->dtype) : NULL;
   if (s->known) status = reduce(s, out, out2, result);
   if (status != GR_NOT_FUSED) return status;
-  s->keep = may && !s->known;
+  s->keep = may && !s->known && !(b && a->storage == b->storage); /* one array twice would be one input */
   s->known = NULL;
   return reduce(s, out, out2, result);
 }
