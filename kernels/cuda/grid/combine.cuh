@@ -277,10 +277,13 @@ static __device__ __noinline__ gr_acc gr_fold_256(const int64_t *p, int64_t pitc
     for (int n = 1; n < 8; n *= 2)
 #pragma unroll
       for (int i = 0; i < 8; i += 2 * n) v[i] = R::merge(v[i], v[i + n]);
-    if constexpr (extreme) return gr_fold_adjacent<R>(v[0], 32);
+    if constexpr (extreme) {
+      return gr_fold_adjacent<R>(v[0], 32);
+    } else {
 #pragma unroll 1
-    for (int h = 1; h * 8 < count; h *= 2) v[0] = gr_merge_xor<R>(v[0], h);
-    return gr_shuffle_from<R>(v[0], 0);
+      for (int h = 1; h * 8 < count; h *= 2) v[0] = gr_merge_xor<R>(v[0], h);
+      return gr_shuffle_from<R>(v[0], 0);
+    }
   }
 }
 
