@@ -58,16 +58,11 @@ static gr_status express(gr_context *c, const char *text, const word *words, int
   return status;
 }
 
-static void drop(gr_expression *e) {
-  if (e) gr_expression_release(e);
-  free(e);
-}
-
 static gr_status eval(gr_context *c, const char *text, const word *words, int count, gr_array *out) {
   gr_expression *e;
   gr_status status = express(c, text, words, count, &e);
   if (status == GR_OK) status = gr_expression_eval(c, e, out);
-  drop(e);
+  gr_expression_drop(e);
   return status;
 }
 
@@ -293,7 +288,7 @@ static gr_status count(gr_context *c, axis axes[2], gr_reduced weights, gr_array
   gr_binning b = {.bins = cells + GR_PAIRS_TAILS, .modulo = 2, .weights = weights};
   gr_status status = express_cells(c, axes, cells, &e);
   if (status == GR_BAD && (axes[0].of.e || axes[1].of.e)) { /* together they are more than an expression holds */
-    drop(e);
+    gr_expression_drop(e);
     status = gr_reduced_eval(c, &axes[0].of);
     if (status == GR_OK) status = gr_reduced_eval(c, &axes[1].of);
     e = NULL;
@@ -304,7 +299,7 @@ static gr_status count(gr_context *c, axis axes[2], gr_reduced weights, gr_array
   if (status == GR_OK) status = gr_histogram(c, (gr_reduced){e, &promise}, &b, counts, NULL);
   if (status == GR_OK) counts->n = b.bins; /* nothing lies outside of these */
   if (promise.storage) gr_array_release(&promise);
-  drop(e);
+  gr_expression_drop(e);
   return status;
 }
 

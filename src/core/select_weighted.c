@@ -25,11 +25,6 @@ static gr_status combine(gr_context *c, const gr_combination *x, gr_expression *
   return *e ? gr_expression_combine(c, x, *e) : gr_fail(c, GR_NO_MEMORY, "out of memory");
 }
 
-static void drop(gr_expression *e) {
-  if (e) gr_expression_release(e);
-  free(e);
-}
-
 static gr_value element_of(gr_dtype t, uint64_t key) {
   const uint64_t bits = gr_selected_bits(gr_selector_of(t), key);
   return gr_element_get(t, &bits); /* little-endian: the low bytes are the element */
@@ -65,8 +60,8 @@ static gr_status share_up_to(const search *s, uint64_t key, double *share) {
     status = gr_formula_reduce_all(s->c, GR_OP_sum, (gr_reduced){chosen, &promise}, (gr_reduced){NULL, NULL}, 0, &sum);
   if (status == GR_OK) *share = number_of(&sum) / s->total;
   gr_array_release(&promise);
-  drop(chosen);
-  drop(mask);
+  gr_expression_drop(chosen);
+  gr_expression_drop(mask);
   return status;
 }
 

@@ -1,6 +1,7 @@
 #include "src/core/formula/expression.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "kernels/numerics/map.h"
 #include "src/core/formula/formula.h"
@@ -31,6 +32,11 @@ void gr_expression_settle(const gr_expression *e) {
 
 void gr_expression_release(gr_expression *e) {
   for (int k = 0; k < e->program.input_count; k++) gr_array_release(&e->inputs[k]);
+}
+
+void gr_expression_drop(gr_expression *e) {
+  if (e) gr_expression_release(e);
+  free(e);
 }
 
 void gr_builder_start(gr_builder *b, gr_context *c, gr_expression *e) {

@@ -43,6 +43,7 @@ size_t gr_expression_room(int nodes, int numbers, int inputs);
 void gr_expression_open(gr_expression *, int nodes, int numbers, int inputs);
 void gr_expression_settle(const gr_expression *); /* before a release that who owns wrapped memory asks for */
 void gr_expression_release(gr_expression *);      /* lets go of its arrays: who uses it then meets GR_RELEASED */
+void gr_expression_drop(gr_expression *);         /* the same, and frees its block, which malloc gave; or NULL */
 
 void gr_builder_start(gr_builder *, gr_context *, gr_expression *);
 

@@ -13,8 +13,7 @@ struct gr_known {
 
 static void drop(gr_known *k) {
   if (!k) return;
-  if (k->e) gr_expression_release(k->e);
-  free(k->e);
+  gr_expression_drop(k->e);
   free(k);
 }
 
@@ -54,15 +53,12 @@ gr_status gr_known_run(gr_context *c, const gr_known *k, const gr_array *a, cons
   gr_array inputs[2] = {*a, b ? *b : (gr_array){0}};
   gr_expression e = *k->e;
   gr_consumer consumers[GR_FORMULA_TOGETHER];
-  uint64_t words[2 * GR_FORMULA_TOGETHER];
   e.inputs = inputs;
   e.n = a->n;
   for (int i = 0; i < k->count; i++) consumers[i] = k->consumers[i], consumers[i].job.n = a->n;
-  gr_status status = gr_formula_words(c, &e, consumers, k->count, words);
+  gr_status status = gr_formula_values(c, &e, consumers, k->count, results);
   for (int i = 0; i < k->count && status == GR_OK; i++) {
     const gr_reduce_job *job = &consumers[i].job;
-    memcpy(results[i].v, words + 2 * i, sizeof results[i].v);
-    results[i].is_float = gr_is_float(gr_result_dtype(job->op, job->dtype));
     if (gr_may_overflow(job->op, job->dtype) && results[i].v[1].f == 0)
       status = GR_NOT_FUSED; /* squares left the range of f64: elements must be scaled */
   }

@@ -10,8 +10,7 @@
 #define STEPS 16 /* what is added here: nodes, and the numbers in them */
 
 void gr_made_drop(gr_made *m) {
-  if (m->e) gr_expression_release(m->e);
-  free(m->e);
+  gr_expression_drop(m->e);
   gr_array_release(&m->a);
   *m = (gr_made){0};
 }

@@ -115,11 +115,6 @@ gr_status gr_formula_merge(gr_context *c, const gr_wanted *w, int count, gr_cons
   return status;
 }
 
-static void drop(gr_expression *e) {
-  if (e) gr_expression_release(e);
-  free(e);
-}
-
 /* ---- to numbers ---- */
 
 static gr_queue *queue_of(const gr_reduced *r) {
@@ -161,8 +156,10 @@ static void tell(gr_context *c, gr_op op, gr_shape s, const gr_wanted *w) {
       &(gr_reduction){.op = op, .shape = s, .a = w->a.a, .b = w->b.a, .of = w->a.e, .with = w->b.e, .ddof = w->ddof});
 }
 
-gr_status gr_formula_words(gr_context *c, const gr_expression *e, gr_consumer *consumers, int count, uint64_t *words) {
+gr_status gr_formula_values(gr_context *c, const gr_expression *e, gr_consumer *consumers, int count,
+                            gr_value *results) {
   gr_queue *q = gr_expression_queue(e);
+  uint64_t words[2 * GR_FORMULA_TOGETHER];
   gr_vec v[GR_FORMULA_INPUTS];
   gr_formula_job job;
   gr_status status = formula_job(c, e, q, v, &job);
@@ -171,20 +168,22 @@ gr_status gr_formula_words(gr_context *c, const gr_expression *e, gr_consumer *c
   job.consumer_count = count;
   job.words = words;
   status = q->backend->formula(q, &job);
-  return status == GR_NOT_FUSED ? status : gr_fail_from(c, q, status, gr_ops[consumers[0].job.op].name, 0);
+  if (status == GR_NOT_FUSED) return status;
+  status = gr_fail_from(c, q, status, gr_ops[consumers[0].job.op].name, 0);
+  for (int k = 0; k < count && status == GR_OK; k++) {
+    memcpy(results[k].v, words + 2 * k, sizeof results[k].v);
+    results[k].is_float = gr_is_float(gr_result_dtype(consumers[k].job.op, consumers[k].job.dtype));
+  }
+  return status;
 }
 
 static gr_status reduce_these(gr_context *c, gr_wanted *w, int count, const gr_expression *e, gr_consumer *consumers,
                               gr_value *results) {
-  uint64_t words[2 * GR_FORMULA_TOGETHER];
-  gr_status status = gr_formula_words(c, e, consumers, count, words);
+  gr_status status = gr_formula_values(c, e, consumers, count, results);
   for (int k = 0; k < count && status == GR_OK; k++) {
-    const gr_dtype t = w[k].a.a->dtype;
-    memcpy(results[k].v, words + 2 * k, sizeof results[k].v);
-    if (gr_may_overflow(w[k].op, t) && results[k].v[1].f == 0 && e->n)
+    if (gr_may_overflow(w[k].op, w[k].a.a->dtype) && results[k].v[1].f == 0 && e->n)
       status = reduce_scaled(c, &w[k], &results[k]); /* which tells of it */
     else tell(c, w[k].op, (gr_shape){.axis = 2}, &w[k]);
-    results[k].is_float = gr_is_float(gr_result_dtype(w[k].op, t));
   }
   return status;
 }
@@ -194,7 +193,7 @@ static gr_status reduce_merged(gr_context *c, gr_wanted *w, int count, gr_value 
   gr_expression *e = NULL;
   gr_status status = gr_formula_merge(c, w, count, consumers, &e);
   if (status == GR_OK) status = reduce_these(c, w, count, e, consumers, results);
-  drop(e);
+  gr_expression_drop(e);
   return status;
 }
 
@@ -218,7 +217,7 @@ gr_status gr_formula_start(gr_context *c, const gr_wanted *w, gr_reduce_job *min
     if (status != GR_NOT_FUSED) status = gr_fail_from(c, q, status, gr_ops[w->op].name, 0);
   }
   if (status == GR_OK) tell(c, w->op, (gr_shape){.axis = 2}, w);
-  drop(e);
+  gr_expression_drop(e);
   return status;
 }
 
@@ -364,7 +363,7 @@ static gr_status reduce_along(gr_context *c, gr_shape s, const gr_wanted *w, int
     if (c->claims) status = gr_later_do(c, q, status, GR_LATER_formula, &job, e->n + 1, gr_ops[w[0].op].name);
     else if (status == GR_OK) status = gr_fail_from(c, q, q->backend->formula(q, &job), gr_ops[w[0].op].name, 0);
   }
-  drop(e);
+  gr_expression_drop(e);
   return status;
 }
 
@@ -449,7 +448,7 @@ gr_status gr_formula_feed(gr_context *c, gr_feeding operation, gr_reduced a, gr_
     status = gr_later_do(c, q, status, GR_LATER_formula, &job, e->n + 1, name);
   }
   gr_later_shut(c);
-  drop(e);
+  gr_expression_drop(e);
   return status;
 }
 

@@ -69,8 +69,10 @@ int gr_formula_together(const gr_wanted *, int count); /* whether that is so, an
 ** NULL: there was no memory.
 */
 gr_status gr_formula_merge(gr_context *, const gr_wanted *, int count, gr_consumer *, gr_expression **e);
-/* The words of what consumers make of an expression, two each; GR_NOT_FUSED: nothing was done. */
-gr_status gr_formula_words(gr_context *, const gr_expression *, gr_consumer *, int count, uint64_t *words);
+/*
+** What consumers make of an expression, squares in whatever range (gr_may_overflow); GR_NOT_FUSED: nothing was done.
+*/
+gr_status gr_formula_values(gr_context *, const gr_expression *, gr_consumer *, int count, gr_value *results);
 gr_status gr_formula_reduce_together(gr_context *, gr_wanted *, int count, gr_value *results);
 /*
 ** One of them into a ticket, as the backend's start (backend.h), where it takes an expression as it is: *job then says
