@@ -64,10 +64,7 @@ template <typename S> struct thread_part {
     for (int g = 0; g < S::each; g++) s[g] = -0.0;
 #pragma unroll
     for (int i = 0; i < S::count; i++) s[i % S::each] += (double)y[i];
-#pragma unroll
-    for (int h = S::each / 2; h > 0; h /= 2)
-#pragma unroll
-      for (int g = 0; g < h; g++) s[g] = s[g] + s[g + h];
+    fold_own<S::each / 2>(s);
     return s[0];
   }
 
