@@ -53,6 +53,15 @@ describe("compiled formulas", function()
         uses = first.uses
       end
     end
+    for _, op in ipairs { "sum", "mean", "norm", "min", "max", "argmin", "argmax" } do
+      local rows = { rows = 7, skipnan = true }
+      local of_rows = gr[op](holes:slice(2, n), rows)
+      for row = 1, 7 do
+        local one = holes:slice(2, n):slice((row - 1) * 10000 + 1, row * 10000)
+        assert.are.equal(gr[op](one, { skipnan = true }), of_rows[row], op)
+      end
+      if compiles() then assert.is_truthy(gr.compiled()[1].what:find ", present$", op) end
+    end
     assert.are.equal(7, gr.fuse "where(x == x, x, 7)" { x = holes }:max()) -- another filling, so steps
     if compiles() then assert.are.equal("MINMAX", gr.compiled()[1].what) end
   end)

@@ -48,9 +48,9 @@ struct gr_tallied : gr_of_formula<R, to_host> {
 ** is counted as they are added.
 */
 template <class R>
-struct gr_tallied_present : gr_tallied<R, true> {
+struct gr_tallied_present : gr_tallied<R, false> {
   using Read = gr_of_present<R, true>;
-  static constexpr bool formula = false, present = true, number = true;
+  static constexpr bool formula = false, present = true;
 };
 
 /* Before any hole: none has been counted. */

@@ -1,7 +1,7 @@
 /*
-** Kernels for one vector of floats without those that are NaN: gr_reduce_leaves as it is built, with no holes but those
-** of the tally, for the driver to compile when somebody first asks. For chips from 8.0 on, which have instructions for
-** extremes.
+** Kernels for vectors and rows of floats without those that are NaN: gr_reduce_leaves as it is built, with no holes but
+** those of the tally, for the driver to compile when somebody first asks. For chips from 8.0 on, which have
+** instructions for extremes.
 */
 #include "kernels/cuda/reduce/leaves.cuh"
 

@@ -8,10 +8,10 @@
 
 #include "kernels/cuda/thread/reducers.cuh"
 
-/* Such a reducer, of one vector for the host. */
+/* Such a reducer. One text serves numbers for the host and rows, as it does in the kernels that are built. */
 template <class R, bool counting>
 struct gr_of_present : R {
-  static constexpr bool present = true, number = true, counts = counting;
+  static constexpr bool present = true, counts = counting;
   static constexpr bool blanks = R::kind != GR_ACC_ORDER && R::kind != GR_ACC_POSITION;
 };
 

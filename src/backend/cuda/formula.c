@@ -95,30 +95,8 @@ static int can_tally(const gr_consumer *reduced, const gr_consumer *counted) {
   return sums && aligned && counted->job.op == GR_OP_count && counted->job.dtype == GR_U8;
 }
 
-static gr_status to_array(gr_cuda_queue *q, const gr_formula_job *job) {
-  const gr_consumer *asked = &job->consumers[0];
-  const int size = gr_size_of(asked->job.dtype);
-  const int64_t most = (int64_t)GR_SEGMENT_LEAVES * GR_LEAF(size);
-  gr_reduce_job own;
-  gr_cuda_run run;
-  gr_cuda_taken c;
-  const int tally = job->consumer_count > 1 ? job->consumers[1].a : -1;
-  if (tally >= 0 && !can_tally(asked, &job->consumers[1])) return GR_NOT_FUSED;
-  if (asked->job.n > GR_MOST_LEAVES * GR_LEAF(size)) return GR_NOT_FUSED;
-  if (asked->job.offsets ? asked->job.n > most : asked->job.count > 1 && asked->job.n * size < GR_LEAST_ROW)
-    return GR_NOT_FUSED;
-  gr_status status = take_reduction(q, job, asked, tally, 0, &c);
-  if (status != GR_OK) return status;
-  own = placed(&asked->job);
-  gr_cuda_prepare(q, &q->work, &run);
-  run.formula = &c.formula;
-  status = gr_cuda_launched(q, gr_cuda_reduce(&own, &run), gr_op_name(own.op));
-  gr_jit_let_go(c.formula.compiled);
-  return status;
-}
-
 /*
-** Numbers for the host, all launched together. Consumers share a launch that have one reducer and the same nodes; sum
+** Numbers for the host are launched together. Consumers share a launch that have one reducer and the same nodes; sum
 ** and extremes of one node; the extreme of a node and where it is; the least of one node and the greatest of another;
 ** sums, and how often something else is not 0. So what reduces the present elements of an array reads it once.
 */
@@ -212,6 +190,9 @@ static int is_of_present(const gr_formula_job *job, const gr_consumer *c, gr_fil
   return 1;
 }
 
+/* Rows of n elements, one behind the other. */
+static gr_vec rows_of(const gr_vec *v, int64_t n) { return (gr_vec){v->data, v->stride, n * v->stride}; }
+
 /* Whether all consumers of a launch do; its job. */
 static int is_all_present(const gr_cuda_queue *q, const gr_formula_job *job, const numbers *s, int launch,
                           gr_reduce_job *own) {
@@ -224,9 +205,47 @@ static int is_all_present(const gr_cuda_queue *q, const gr_formula_job *job, con
     if (s->of[k] == launch && (!is_of_present(job, &job->consumers[k], &f) || f.of[0] != first.of[0] ||
                                f.of[1] != first.of[1] || f.test != first.test))
       return 0;
-  own->a = job->inputs[job->program->nodes[first.of[0]].input];
-  if (first.of[1] >= 0) own->b = job->inputs[job->program->nodes[first.of[1]].input];
+  own->a = rows_of(&job->inputs[job->program->nodes[first.of[0]].input], own->n);
+  if (first.of[1] >= 0) own->b = rows_of(&job->inputs[job->program->nodes[first.of[1]].input], own->n);
   return 1;
+}
+
+/*
+** Whether a launch to arrays does what the second consumer asks for, too: numbers of present elements, which divide and
+** go nowhere; of what is present the greatest elements beside the least, or the best ones beside their positions.
+*/
+static int gives_both(const gr_reduce_job *second, const shared *l, int present, gr_reduce_job *own) {
+  if (l->tally >= 0) return !second->out;
+  if (!present || gr_reducer_of(second->op, second->dtype) != GR_RED_MINMAX) return 0;
+  if (l->high >= 0) own->op = GR_OP_minmax;
+  else if (l->red != GR_RED_ARGMAX && l->red != GR_RED_ARGMIN) return 0;
+  own->out2 = second->out;
+  return 1;
+}
+
+static gr_status to_array(gr_cuda_queue *q, const gr_formula_job *job) {
+  const gr_reduce_job *asked = &job->consumers[0].job;
+  const int size = gr_size_of(asked->dtype);
+  const int64_t most = (int64_t)GR_SEGMENT_LEAVES * GR_LEAF(size);
+  numbers s = {.count = 0};
+  const shared *l = s.launch;
+  gr_reduce_job own;
+  gr_cuda_run run;
+  gr_cuda_taken c;
+  share(job, &s);
+  if (job->consumer_count > 2 || s.count > 1) return GR_NOT_FUSED;
+  if (asked->n > GR_MOST_LEAVES * GR_LEAF(size)) return GR_NOT_FUSED;
+  if (asked->offsets ? asked->n > most : asked->count > 1 && asked->n * size < GR_LEAST_ROW) return GR_NOT_FUSED;
+  const int present = !asked->offsets && is_all_present(q, job, &s, 0, &own);
+  if (!present) own = placed(asked);
+  if (job->consumer_count == 2 && !gives_both(&job->consumers[1].job, l, present, &own)) return GR_NOT_FUSED;
+  gr_status status = take_reduction(q, job, l->first, l->tally, present, &c);
+  if (status != GR_OK) return status;
+  gr_cuda_prepare(q, &q->work, &run);
+  run.formula = &c.formula;
+  status = gr_cuda_launched(q, gr_cuda_reduce(&own, &run), gr_op_name(own.op));
+  gr_jit_let_go(c.formula.compiled);
+  return status;
 }
 
 static gr_status add(gr_cuda_queue *q, const gr_formula_job *job, const numbers *s, shared *l) {

@@ -29,7 +29,7 @@ gr_status gr_cuda_take_formula(gr_cuda_queue *q, const gr_formula_job *job, cons
   if (!gr_jit_code_of(job, asked, &code, c->words)) return GR_NOT_FUSED;
   if (!stores) code.dtype = (int16_t)t;
   code.changes = (uint8_t)stores;
-  code.number = !stores && job->words;
+  code.number = !stores && job->words && !asked->present;
   code.early = !stores && q->device->chip.major >= 9;
   gr_compiled *found = gr_jit_take(q->device->chip.device, &code, &why);
   if (!found) return !strcmp(why, "out of memory") ? GR_NO_MEMORY : GR_NOT_FUSED;

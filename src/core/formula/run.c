@@ -26,10 +26,7 @@ static gr_status formula_job(gr_context *c, const gr_expression *e, gr_queue *q,
   return read_inputs(c, e, q, v);
 }
 
-static int can(const gr_expression *e) {
-  const gr_queue *q = gr_expression_queue(e);
-  return q && q->backend && q->backend->formula;
-}
+static int takes_formulas(const gr_queue *q) { return q && q->backend && q->backend->formula; }
 
 gr_status gr_expression_eval(gr_context *c, const gr_expression *e, gr_array *out) {
   gr_vec v[GR_FORMULA_INPUTS];
@@ -271,7 +268,7 @@ gr_status gr_formula_reduce_all(gr_context *c, gr_op op, gr_reduced a, gr_reduce
     status = store(c, &a, &b);
     return gr_reduce_over_ranks(c, op, a.a, b.a, ddof, status, result);
   }
-  if (a.e && !b.a && can(a.e)) {
+  if (a.e && !b.a && takes_formulas(gr_expression_queue(a.e))) {
     one.a = a.e->result;
     one.job = reduce_job(op, a.a, ddof, a.e->n);
     status = reduce_these(c, &w, 1, a.e, &one, result);
@@ -297,14 +294,14 @@ static int fits_across(gr_op op, gr_shape s, gr_reduced a) {
   return feeds(q, GR_FEEDS_COLUMNS) && (!q->backend->fits || q->backend->fits(q, GR_FEEDS_COLUMNS, &job));
 }
 
-/* Positions follow one another in every vector of the shape, or across them, and no square needs a second look. */
+/* Positions follow one another in every vector of the shape, or across them, where no square needs a second look. */
 int gr_formula_fuses(gr_op op, gr_shape s, gr_reduced a, gr_reduced b) {
   const gr_wanted w = {op, a, b, 0};
   const int whole = s.rows == 0 && !s.segments, alike = !b.a || s.pairs;
   const int along = s.rows == 0 || (s.axis == 2 && alike), across = s.rows >= FEW_ROWS && s.axis == 1 && alike;
   if (!gr_formula_together(&w, 1)) return 0;
   if (across && !fits_across(op, s, a)) return 0;
-  return whole || ((along || across) && !gr_may_overflow(op, a.a->dtype));
+  return whole || along || (across && !gr_may_overflow(op, a.a->dtype));
 }
 
 int64_t gr_expression_reads(const gr_expression *e) {
@@ -313,7 +310,7 @@ int64_t gr_expression_reads(const gr_expression *e) {
   return bytes;
 }
 
-static gr_status each_job(gr_context *c, gr_shape s, gr_array *out, gr_array *out2, gr_reduce_job *job) {
+static gr_status each_job(gr_shape s, gr_array *out, gr_array *out2, gr_reduce_job *job) {
   gr_side side = gr_kernel_side(out->storage);
   gr_vec v, o = {0}, o2 = {0};
   gr_status status = GR_OK;
@@ -324,7 +321,6 @@ static gr_status each_job(gr_context *c, gr_shape s, gr_array *out, gr_array *ou
   }
   if (status == GR_OK) status = gr_array_write(out, side, 1, &o);
   if (status == GR_OK && out2) status = gr_array_write(out2, side, 1, &o2);
-  (void)c;
   job->out = (void *)(uintptr_t)o.data;
   job->out2 = (void *)(uintptr_t)o2.data;
   job->out_dtype = out->dtype;
@@ -335,7 +331,7 @@ static gr_status reduce_across(gr_context *c, gr_op op, gr_shape s, const gr_wan
   gr_reduce_job job = reduce_job(op, w->a.a, w->ddof, s.rows);
   job.count = gr_shape_results(s, w->a.a->n);
   gr_later_open(c, out->storage->queue);
-  const gr_status status = each_job(c, s, out, out2, &job);
+  const gr_status status = each_job(s, out, out2, &job);
   if (status != GR_OK) return gr_later_shut(c), status;
   return gr_formula_feed(c, GR_FEEDS_COLUMNS, w->a, w->b, &job, NULL, gr_ops[op].name);
 }
@@ -351,12 +347,12 @@ static gr_status reduce_along(gr_context *c, gr_shape s, const gr_wanted *w, int
   if (status == GR_OK) {
     gr_queue *q = gr_expression_queue(e);
     const int64_t n = s.segments ? s.segments->longest : gr_shape_length(s, e->n);
-    if (!s.segments) gr_later_open(c, q);
+    if (!s.segments && !gr_may_overflow(w->op, w->a.a->dtype)) gr_later_open(c, q);
     status = formula_job(c, e, q, v, &job);
     for (int k = 0; k < count && status == GR_OK; k++) {
       consumers[k].job.n = n;
       consumers[k].job.count = gr_shape_results(s, e->n);
-      if (out[k]) status = each_job(c, s, out[k], out2, &consumers[k].job);
+      if (out[k]) status = each_job(s, out[k], out2, &consumers[k].job);
     }
     job.consumers = consumers;
     job.consumer_count = count;
@@ -367,14 +363,28 @@ static gr_status reduce_along(gr_context *c, gr_shape s, const gr_wanted *w, int
   return status;
 }
 
+/* Of squares that may leave the range of f64: GR_NOT_FUSED where they did, as elements must be scaled then. */
+static gr_status reduce_watched(gr_context *c, gr_shape s, const gr_wanted *w, gr_array *out) {
+  gr_array safe = {0};
+  gr_value all = {0};
+  gr_status status = gr_array_make_beside(c, out, &safe, GR_F64, out->n);
+  if (status == GR_OK) status = reduce_along(c, s, w, 1, &out, &safe);
+  if (status == GR_OK) status = gr_reduce_all(c, GR_OP_all, &safe, NULL, 0, &all);
+  if (status == GR_OK && !all.v[0].i) status = GR_NOT_FUSED;
+  gr_array_release(&safe);
+  return status;
+}
+
 gr_status gr_formula_reduce_each(gr_context *c, gr_op op, gr_shape s, gr_reduced a, gr_reduced b, double ddof,
                                  gr_array *out, gr_array *out2) {
   const gr_wanted w = {op, a, b, ddof};
   const int dense = gr_array_dense(out) && (!out2 || gr_array_dense(out2));
   if (gr_shape_results(s, a.a->n) == 0) return GR_OK;
-  if (dense && !gr_may_overflow(op, a.a->dtype) && gr_formula_fuses(op, s, a, b)) {
+  if (dense && gr_formula_fuses(op, s, a, b)) {
     const int across = s.rows && s.axis == 1;
-    const gr_status done = across ? reduce_across(c, op, s, &w, out, out2) : reduce_along(c, s, &w, 1, &out, out2);
+    const gr_status done = across                            ? reduce_across(c, op, s, &w, out, out2)
+                           : gr_may_overflow(op, a.a->dtype) ? reduce_watched(c, s, &w, out)
+                                                             : reduce_along(c, s, &w, 1, &out, out2);
     if (done != GR_NOT_FUSED) {
       tell(c, op, s, &w);
       return done;
@@ -387,9 +397,8 @@ gr_status gr_formula_reduce_each(gr_context *c, gr_op op, gr_shape s, gr_reduced
 
 gr_status gr_formula_reduce_each_together(gr_context *c, gr_shape s, const gr_wanted *w, int count,
                                           gr_array *const *out) {
-  const gr_queue *q = queue_of(&w[0].a);
-  int fit = q && q->backend && q->backend->feeds == GR_FEEDS_ALL && gr_formula_together(w, count);
-  if (s.rows && s.axis == 1) fit = 0;
+  const int across = s.rows && s.axis == 1;
+  int fit = !across && takes_formulas(queue_of(&w[0].a)) && gr_formula_together(w, count);
   for (int k = 0; k < count; k++)
     fit = fit && gr_array_dense(out[k]) && !gr_may_overflow(w[k].op, w[k].a.a->dtype) && (!w[k].b.a || s.pairs);
   if (!fit) return GR_NOT_FUSED;
@@ -400,7 +409,7 @@ gr_status gr_formula_reduce_each_together(gr_context *c, gr_shape s, const gr_wa
 
 int gr_formula_counts(gr_shape s, gr_reduced a) {
   const gr_queue *q = queue_of(&a);
-  return s.rows && s.axis == 2 && q && q->backend && q->backend->formula && q->backend->feeds != GR_FEEDS_ALL;
+  return !s.segments && (!s.rows || s.axis == 2) && takes_formulas(q) && q->backend->feeds != GR_FEEDS_ALL;
 }
 
 gr_status gr_formula_reduce_present(gr_context *c, gr_op op, gr_shape s, gr_reduced a, gr_reduced b, gr_reduced present,

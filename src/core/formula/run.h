@@ -82,7 +82,7 @@ gr_status gr_formula_start(gr_context *, const gr_wanted *, gr_reduce_job *job, 
 /*
 ** As gr_formula_reduce_each, each vector's result being that of as many elements as `present` is not 0 in (a sum's 0,
 ** if there are none): GR_NOT_FUSED, and nothing is done, where the backend cannot count them in the same pass; counts:
-** whether it may. Of rows alone; a backend that feeds operations has other ways.
+** whether it may. Not of columns or segments; a backend that feeds operations has other ways.
 */
 int gr_formula_counts(gr_shape, gr_reduced a);
 gr_status gr_formula_reduce_present(gr_context *, gr_op, gr_shape, gr_reduced a, gr_reduced b, gr_reduced present,
