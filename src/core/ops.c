@@ -288,6 +288,8 @@ gr_status gr_reduce_each(gr_context *c, gr_op op, gr_shape s, const gr_array *a,
                          gr_array *out, gr_array *out2) {
   gr_reduce_job job;
   gr_array flags = {0};
+  if ((op == GR_OP_argmin || op == GR_OP_argmax) && s.rows && gr_shape_length(s, a->n) == 1)
+    return gr_fill(c, out, gr_value_i(1)); /* where the only element is */
   if (!s.segments && !gr_may_overflow(op, a->dtype) && gr_array_dense(out)) gr_later_open(c, a->storage->queue);
   gr_status status = reduce_job(op, a, b, ddof, s, &job);
   if (status != GR_OK || job.count == 0) return gr_later_shut(c), status;

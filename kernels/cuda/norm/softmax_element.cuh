@@ -142,9 +142,14 @@ static __device__ __forceinline__ void exponentials_of_group(float (&x)[count], 
   if (behind(first + count - 1) < left.least && are_normal(x)) {
 #pragma unroll
     for (int j = 0; j < count; j++) e[j] = exp_normal(x[j]);
-  } else if (behind(first) < left.most) {
+  } else {
+    constexpr int some = count < Tuning::softmax_partly ? count : Tuning::softmax_partly;
 #pragma unroll
-    for (int j = 0; j < count; j++) e[j] = exp_down(x[j]);
+    for (int j = 0; j < count; j += some)
+      if (behind(first + j) < left.most) {
+#pragma unroll
+        for (int i = j; i < j + some; i++) e[i] = exp_down(x[i]);
+      }
   }
 }
 

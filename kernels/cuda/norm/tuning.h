@@ -96,6 +96,9 @@ struct gr_norm_tuning {
   template <int size> static constexpr int softmax_few_own = size == 2 ? 8 : 4;
   /* Exponentials of a thread that overlap, and share a test for what is there: f16 2^16 x 1024, 4: 87, now 80. */
   template <int count> static constexpr int softmax_at_once = count > 8 ? 8 : count < 4 ? count : 4;
+  /* Of those that are only partly there so many are made together, up to the last that is: all of them 178443 x 135 of
+     bf16 58.5 us, now 50.6, 249914 x 342 163, now 152, f32 100000 x 130 39.9, now 36.7. */
+  static constexpr int softmax_partly = 2;
 
   /* ---- softmax, longer rows that registers hold (softmax_rows.cuh) ---- */
 
@@ -109,8 +112,10 @@ struct gr_norm_tuning {
   /* Warps of a multiprocessor from which on rows are many; 4: 400 x 1500 7 % more. */
   static constexpr int softmax_full_warps = 1;
   /* Rows of lanes up to which a warp has a row whole, and rows of a block whose warps have one each: by 2 rows of lanes
-     65536 x 300 56.0 -> 61.8, x 500 within 1 %; by 2 rows of a block within 1 % (H100). */
-  static constexpr int softmax_few_rows = 4, softmax_warp_rows = 4;
+     65536 x 300 56.0 -> 61.8, x 500 within 1 %; by 2 rows of a block within 1 % (H100). Rows of up to 2 rows of lanes
+     have a kernel whose threads have no more elements: bf16 249914 x 342 216 -> 163 us, f16 100000 x 500 89.6 -> 71.7,
+     f32 100000 x 130 49.3 -> 39.9. */
+  static constexpr int softmax_few_rows = 4, softmax_least_rows = 2, softmax_warp_rows = 4;
   /* Threads of a multiprocessor, so that their elements stay in registers: of 32 elements no more than 1024 fit, and
      768 take 3 % more of f16. Those of fewer elements: 1024 or 1536 within 1 % (H100). */
   template <int bytes> static constexpr int softmax_threads = bytes > 64 ? 1024 : 1536;
