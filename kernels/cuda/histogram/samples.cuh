@@ -111,6 +111,11 @@ static __device__ __forceinline__ void gr_count_high(const gr_hist &a, Sink &sin
     if (high[k] && old[k] >= 0u - amount) sink.wrapped(a, bin[k]);
 }
 
+/* One more if so. In assembly, as the compiler would add first and then choose. */
+static __device__ __forceinline__ void gr_count_if(bool so, uint32_t &n) {
+  asm("{.reg .pred %%p;\n\tsetp.ne.s32 %%p, %1, 0;\n\t@%%p add.u32 %0, %0, 1;}" : "+r"(n) : "r"((int)so));
+}
+
 /*
 ** The samples of one load: quick answers first, then the few that were not sure, so that their code exists once. later:
 ** those are left to the caller; bit k: sample k is one.
@@ -135,17 +140,21 @@ static __device__ __forceinline__ uint32_t gr_count_pack(const gr_hist &a, const
   if constexpr (!Quick::sure || Sink::wide) {
     if (most < sink.limit) return 0;
     if constexpr (Sink::wide) gr_count_high<count>(a, sink, bin);
+    bool open[count], any = false;
 #pragma unroll
     for (int k = 0; k < count; k++) {
-      bool open = bin[k] >= (uint32_t)a.bins.bins;
+      open[k] = bin[k] >= (uint32_t)a.bins.bins;
       if constexpr (!gr_is_whole<T>::yes) { /* many may be NaN, which need no look at edges */
         const auto x = p.value(k);
         const bool nan = x != x;
-        sink.tails[2] += nan;
-        open = open && !nan;
+        gr_count_if(nan, sink.tails[2]);
+        open[k] = open[k] && !nan;
       }
-      left |= (uint32_t)open << k;
+      any = any || open[k];
     }
+    if (!any) return 0;
+#pragma unroll
+    for (int k = 0; k < count; k++) left |= (uint32_t)open[k] << k;
     if constexpr (later) return left;
     else
       for (; left; left &= left - 1) gr_count_one<Quick>(a, table, p.get(__ffs((int)left) - 1), sink);
