@@ -48,6 +48,16 @@ static gr_status run_whole(gr_passes *s, int set, gr_status before) {
   return GR_OK;
 }
 
+/* The first one's operand, if its elements must be stored: then the passes after it take them from there. */
+static gr_status store_once(gr_passes *s, gr_wanted *w, int count) {
+  const gr_array *elements = w->a.a;
+  if (!w->a.e || gr_formula_fuses(w->op, s->q.shape, w->a, w->b)) return GR_OK;
+  const gr_status status = gr_reduced_eval(s->context, &w->a);
+  for (int k = 1; k < count && status == GR_OK; k++)
+    if (w[k].a.a == elements) w[k].a.e = NULL;
+  return status;
+}
+
 /* Into arrays, in one pass where that can be. */
 static gr_status run_each(gr_passes *s, int set) {
   gr_context *c = s->context;
@@ -66,8 +76,11 @@ static gr_status run_each(gr_passes *s, int set) {
   if (count > 1) status = gr_formula_reduce_each_together(c, s->q.shape, w, count, out);
   if (count == 1 || status == GR_NOT_FUSED) {
     status = GR_OK;
-    for (int k = 0; k < count && status == GR_OK; k++)
-      status = gr_formula_reduce_each(c, w[k].op, s->q.shape, w[k].a, w[k].b, w[k].ddof, out[k], NULL);
+    for (int k = 0; k < count && status == GR_OK; k++) {
+      status = store_once(s, w + k, count - k);
+      if (status == GR_OK)
+        status = gr_formula_reduce_each(c, w[k].op, s->q.shape, w[k].a, w[k].b, w[k].ddof, out[k], NULL);
+    }
   }
   return status;
 }
