@@ -7,6 +7,7 @@
 #define GR_FILLING_H
 
 #include "kernels/formula.h"
+#include "kernels/numerics/numerics.h"
 
 /* Of the test x == x of floats, which is not so of NaN alone, the node x; of others -1. */
 static inline int gr_tested_node(const gr_program *g, int node) {

@@ -36,13 +36,21 @@ typedef struct gr_cuda_span {
 } gr_cuda_span;
 static const gr_cuda_span gr_anything = {NULL, (const char *)UINTPTR_MAX};
 
+/* Kernels that leave NaN out of the vectors that they read (formula/skeletons_present.cu), by the built ones' names. */
+typedef enum gr_cuda_present {
+  GR_PRESENT_NONE,
+  GR_PRESENT_leaves,
+  GR_PRESENT_rows_by_element,
+  GR_PRESENT_cols_unordered
+} gr_cuda_present;
+
 /* A kernel that was compiled for a formula, and what it is told beside the reduction's own arguments. */
 typedef struct gr_cuda_formula {
   void *function, *compiled; /* the driver's function; whose it is */
   int resident;              /* blocks of 256 threads that a multiprocessor holds */
   int fields;                /* of its state, if that is not the job's reducer's; else 0 */
   int alone;                 /* states are merged by it alone, not by the host */
-  int present;               /* it reads vectors, of which it leaves NaN out, and is planned as the built one */
+  gr_cuda_present present;   /* which of those it is, planned as the built one */
   int across;                /* it is a gr_reduce_cols_sum, of columns that gr_cuda_columns_fit */
   int count;
   const uint64_t *words;
@@ -110,6 +118,8 @@ int gr_cuda_reduce_arrays(const gr_reduce_job *const *, int count, const gr_cuda
 ** histogram and a scan take: a gr_hist_skeleton, a gr_scan_skeleton, or -1, if there is none.
 */
 int gr_cuda_columns_fit(const gr_reduce_job *, const gr_cuda_chip *);
+/* Which kernel reduces what is present of a job's vectors; GR_PRESENT_NONE: the built one has no such likeness. */
+gr_cuda_present gr_cuda_present_for(const gr_reduce_job *, const gr_cuda_chip *);
 int gr_cuda_histogram_skeleton(const gr_histogram_job *, const gr_cuda_chip *);
 int gr_cuda_scan_skeleton(const gr_scan_job *, const gr_cuda_chip *);
 int gr_cuda_histogram(const gr_histogram_job *, const gr_cuda_run *);

@@ -200,11 +200,21 @@ static __device__ __forceinline__ void gr_write_value(const gr_reduce_args &q, c
     if (void *out = i ? (two ? q.out2 : nullptr) : q.out)
       gr_store<R::dtype>(out, (gr_dtype)q.out_dtype, v, r.is_float, i ? r.v[1].f : r.v[0].f, i ? r.v[1].i : r.v[0].i);
 }
+/* Of what is present: the best element, where it is asked for beside its position. */
+template <class R>
+static __device__ __forceinline__ void gr_write_best(const gr_reduce_args &q, const gr_acc &acc, int64_t v) {
+  if (!q.out2) return;
+  gr_acc best;
+  best.i[0] = best.i[1] = q.op == GR_OP_argmin ? ~acc.i[0] : acc.i[0];
+  const gr_value x = gr_finish_order(GR_OP_max, R::dtype, best);
+  gr_store<R::dtype>(q.out2, R::dtype, v, x.is_float, x.v[0].f, x.v[0].i);
+}
 /* The same of n elements' state. Inline, and once in a kernel: a call would read the arguments through memory instead
    of the constant bank. */
 template <class R>
 static __device__ __forceinline__ void gr_write(const gr_reduce_args &q, gr_acc acc, int64_t v, int64_t n) {
   gr_write_value<R>(q, gr_finish_known<R>(q.job, (gr_op)(q.arrays ? q.array[v].op : q.op), acc, n), v);
+  if constexpr (R::present && R::kind == GR_ACC_POSITION) gr_write_best<R>(q, acc, v);
 }
 
 /* State `at` of those that the host folds (grid/mailbox.h). */

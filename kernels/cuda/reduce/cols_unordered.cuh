@@ -30,7 +30,8 @@ template <class R>
 constexpr int gr_strip_word = gr_strip_word_of<R>();
 template <class R>
 constexpr int gr_strip_resident = gr_strip_resident_for(
-    gr_traits_of<R>, gr_strip_word<R> / gr_size<R::dtype> * (int)sizeof(typename gr_collected<R>::type::Lane), gr_arch);
+    gr_traits_of<R>, gr_strip_word<R> / gr_size<R::dtype> * (int)sizeof(typename gr_collected<R>::type::Lane),
+    R::present ? 900 : gr_arch);
 template <class R>
 constexpr int gr_strip_columns = gr_strip_word<R> / gr_size<R::dtype>;
 

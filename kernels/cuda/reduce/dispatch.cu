@@ -81,11 +81,27 @@ GR_REDUCE_KERNELS(GR_X)
 #undef GR_X
 const Row *const last_row = rows + sizeof rows / sizeof *rows - 1;
 
+/* The kernel that a formula's is, with holes, or without what is NaN. */
+gr_reduce_kernel kernel_of(const gr_cuda_formula &f) {
+  if (f.across) return GR_KERNEL_cols_sum;
+  switch (f.present) {
+    case GR_PRESENT_rows_by_element: return GR_KERNEL_rows_by_element;
+    case GR_PRESENT_cols_unordered: return GR_KERNEL_cols_unordered;
+    case GR_PRESENT_NONE:
+    case GR_PRESENT_leaves: break;
+  }
+  return GR_KERNEL_leaves;
+}
+
 const Row *row_of(const Plan &p, const gr_cuda_chip &chip) {
   if (!p.many && !p.args.job.offsets) return last_row; /* one vector: no other row is for these */
   const Row *r = rows;
   const gr_cuda_formula *formula = p.launch.formula;
-  if (formula && !formula->across) return p.args.job.offsets ? rows : last_row; /* no other has holes */
+  if (formula && p.args.job.offsets) return rows;
+  if (formula && !formula->across) { /* that kernel it is */
+    for (r = last_row; r->kernel != kernel_of(*formula);) r--;
+    return r;
+  }
   while (r < last_row && !(p.entry.kernel[r->kernel] && r->accepts(p, chip))) r++;
   return r;
 }
@@ -117,7 +133,7 @@ Plan plan(const gr_reduce_job &job, const gr_cuda_chip &chip, int64_t apart, boo
   p.entry = entry_of(red, job.dtype);
   p.launch.formula = formula;
   if (formula) {
-    p.entry.kernel[formula->across ? GR_KERNEL_cols_sum : GR_KERNEL_leaves] = formula->function;
+    p.entry.kernel[kernel_of(*formula)] = formula->function;
     p.entry.resident = formula->resident;
     if (formula->fields) p.entry.fields = formula->fields;
   }
@@ -133,7 +149,8 @@ Plan plan(const gr_reduce_job &job, const gr_cuda_chip &chip, int64_t apart, boo
   p.args.inputs_stable = inputs_stable;
   p.to_host = to_host && !(formula && formula->alone);
   p.args.strided = p.args.job.a.stride != size || p.args.job.b.stride != size;
-  if (formula && formula->present && ((uintptr_t)p.args.job.a.data ^ (uintptr_t)p.args.job.b.data) % 16 != 0)
+  const bool askew = ((uintptr_t)p.args.job.a.data ^ (uintptr_t)p.args.job.b.data) % 16 != 0;
+  if (formula && formula->present == GR_PRESENT_leaves && askew)
     p.args.strided = true; /* their words are put right one by one (warp/leaf.cuh) */
   p.many = job.n > 0 && job.count > 1 && !apart;
   p.made = made || (formula && formula->across);
@@ -300,6 +317,21 @@ extern "C" int gr_cuda_columns_fit(const gr_reduce_job *job, const gr_cuda_chip 
   Plan p = plan(*job, *chip, 0, false, false, nullptr, true);
   const gr_cols_sum_args &how = p.args.cols_sum;
   return p.reducer == GR_RED_SUM && p.row->kernel == GR_KERNEL_cols_sum && !how.unaligned && !how.two_a_word;
+}
+
+/* Of short rows half a leaf would be idle warps of gr_reduce_leaves. */
+extern "C" gr_cuda_present gr_cuda_present_for(const gr_reduce_job *job, const gr_cuda_chip *chip) {
+  const Plan p = plan(*job, *chip, 0, false, false);
+  const gr_reducer red = p.reducer;
+  const bool extreme = red == GR_RED_MINMAX || is_position(red);
+  const bool shortened = p.row->kernel == GR_KERNEL_rows_staged || p.row->kernel == GR_KERNEL_rows_by_element;
+  if (job->offsets) return GR_PRESENT_NONE;
+  if (!p.many || (!are_columns(p) && (!shortened || job->n * 2 > GR_LEAF(gr_size_of(job->dtype)))))
+    return GR_PRESENT_leaves;
+  if (p.row->kernel == GR_KERNEL_cols_unordered) return extreme ? GR_PRESENT_cols_unordered : GR_PRESENT_NONE;
+  if (are_columns(p) || !accepts_rows_by_element(p, *chip)) return GR_PRESENT_NONE;
+  return extreme || red == GR_RED_SUM || red == GR_RED_SUMSQ || red == GR_RED_SUMABS ? GR_PRESENT_rows_by_element
+                                                                                     : GR_PRESENT_NONE;
 }
 
 int gr_reduce_to_scratch(const gr_reduce_job &job, const gr_cuda_run &run, size_t bytes, char **out) {

@@ -38,16 +38,6 @@ __device__ __forceinline__ void gr_write_tallied(const gr_reduce_args &q, gr_acc
   gr_write_value<R>(q, n ? gr_finish_known<R>(q.job, (gr_op)q.op, acc, n) : gr_value_f(gr_nan()), v);
 }
 
-/* The best element itself, where it is asked for beside its position. */
-template <class R>
-__device__ __forceinline__ void gr_write_best(const gr_reduce_args &q, const gr_acc &acc, int64_t v) {
-  if (!q.out2) return;
-  gr_acc best;
-  best.i[0] = best.i[1] = q.op == GR_OP_argmin ? ~acc.i[0] : acc.i[0];
-  const gr_value x = gr_finish_order(GR_OP_max, R::dtype, best);
-  gr_store<R::dtype>(q.out2, R::dtype, v, x.is_float, x.v[0].f, x.v[0].i);
-}
-
 /*
 ** The end of a vector of several blocks: one of them combines their nodes. Few are published to block 0, which polls;
 ** many go to scratch memory, and the last block to arrive combines them. True in the block that has acc then, in its
@@ -198,7 +188,6 @@ __global__ void GR_LEAVES_BOUNDS(R) gr_reduce_leaves(const __grid_constant__ gr_
   if (R::number || q.done) gr_mailbox_put_state<R>(q, s.place, acc);
   else if constexpr (R::tallied) gr_write_tallied<R>(q, acc, s.place);
   else gr_write<R>(q, acc, s.place, s.n);
-  if constexpr (R::present && R::kind == GR_ACC_POSITION) gr_write_best<R>(q, acc, s.place);
 }
 
 #endif

@@ -28,7 +28,16 @@ constexpr int gr_stage_gap = gr_size<D> == 8 ? 8 : 4;
 template <gr_dtype D>
 constexpr int gr_stage_bytes = ((gr_by_element_bytes + 32) / 128 * (128 + gr_stage_gap<D>) + 128 + 15) / 16 * 16;
 
-/* Copies `bytes` bytes from p; gives where in the stage they start. All words are in flight at once. */
+template <class R, bool = R::present>
+constexpr bool gr_blanks_in_stage = false;
+template <class R>
+constexpr bool gr_blanks_in_stage<R, true> = R::blanks;
+
+/*
+** Copies `bytes` bytes from p, where R leaves NaN out with 0 in its place; gives where in the stage they start. All words
+** are in flight at once.
+*/
+template <class R>
 static __device__ __forceinline__ int gr_stage_fill(char *stage, int gap, const char *p, int bytes, int lane) {
   const int shift = (int)((uintptr_t)p & 15), left = ((shift + bytes + 15) >> 4) - lane;
   uint4 w[gr_by_element_bytes / 512 + 1];
@@ -41,6 +50,7 @@ static __device__ __forceinline__ int gr_stage_fill(char *stage, int gap, const 
   for (int i = 0; i <= gr_by_element_bytes / 512; i++, stage += 512 + 4 * gap)
     if (i * 32 < left) {
       uint32_t *to = (uint32_t *)stage;
+      if constexpr (gr_blanks_in_stage<R>) gr_blank_word<R>(w[i], w[i], 0, 16 / gr_size<R::dtype>);
       if (gap == 0) {
         *(uint4 *)to = w[i];
       } else {
@@ -335,12 +345,12 @@ __global__ void __launch_bounds__(gr_by_element_warps * 32,
   row0 += q.first;
   gr_by_element_at<R> at;
   char *const stage_a = gr_shared_once(stage[warp][0]);
-  int a = gr_stage_fill(stage_a, gap, (const char *)q.job.a.data + row0 * step_a, (rows - 1) * step_a + bytes, lane),
+  int a = gr_stage_fill<R>(stage_a, gap, (const char *)q.job.a.data + row0 * step_a, (rows - 1) * step_a + bytes, lane),
       b = 0;
   at.base_a = at.base_b = stage_a;
   if constexpr (R::inputs == 2) {
     char *const stage_b = gr_shared_once(stage[warp][1]);
-    b = gr_stage_fill(stage_b, gap, (const char *)q.job.b.data + row0 * step_b, (rows - 1) * step_b + bytes, lane);
+    b = gr_stage_fill<R>(stage_b, gap, (const char *)q.job.b.data + row0 * step_b, (rows - 1) * step_b + bytes, lane);
     at.base_b = stage_b;
   }
   at.n = n;

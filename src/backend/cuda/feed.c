@@ -4,6 +4,7 @@
 */
 #include "src/backend/cuda/take.h"
 
+#include "kernels/cuda/formula/tuning.h"
 #include "kernels/numerics/numerics.h"
 
 static gr_vec placed(gr_dtype t, int64_t apart) {
@@ -23,6 +24,7 @@ typedef struct launching {
   gr_dtype dtype; /* of the skeleton */
   const void *job;
   gr_status (*launch)(gr_cuda_queue *, const void *job, const gr_cuda_formula *);
+  gr_cuda_present present;
 } launching;
 
 static gr_status launch_columns(gr_cuda_queue *q, const void *job, const gr_cuda_formula *formula) {
@@ -44,8 +46,9 @@ static gr_status launch_scan(gr_cuda_queue *q, const void *job, const gr_cuda_fo
   return gr_cuda_launched(q, gr_cuda_scan(job, &run), "scan");
 }
 
+/* The kernel of what is asked, launched by the operation's own launcher. */
 static gr_status feed(gr_cuda_queue *q, const gr_formula_job *job, launching l) {
-  const gr_jit_asked asked = {l.skeleton, job->a, -1, -1, l.variant, 0};
+  const gr_jit_asked asked = {l.skeleton, job->a, -1, -1, l.variant, l.present};
   gr_cuda_taken c;
   gr_status status = gr_cuda_take_formula(q, job, &asked, l.dtype, &c);
   if (status != GR_OK) return status;
@@ -54,10 +57,27 @@ static gr_status feed(gr_cuda_queue *q, const gr_formula_job *job, launching l) 
   return status;
 }
 
+/* Columns of what is not NaN of a matrix that lies in memory; GR_NOT_FUSED: no kernel leaves that out. */
+static gr_status feed_present(gr_cuda_queue *q, const gr_formula_job *job) {
+  gr_reduce_job own = *(const gr_reduce_job *)job->operation;
+  const gr_consumer asked = {.job = own, .a = job->a, .b = job->b};
+  const gr_cuda_chip *chip = &q->device->chip;
+  gr_filled f;
+  gr_reducer red;
+  gr_dtype t;
+  if (chip->major < GR_PRESENT_LEAST || !gr_cuda_is_of_present(job, &asked, &f) || f.of[1] >= 0) return GR_NOT_FUSED;
+  own.a = job->inputs[job->program->nodes[f.of[0]].input];
+  own.a.step = own.a.stride;
+  own.a.stride *= own.count;
+  const gr_cuda_present present = gr_cuda_present_for(&own, chip);
+  if (present != GR_PRESENT_cols_unordered || !gr_cuda_skeleton_for(&own, &red, &t)) return GR_NOT_FUSED;
+  return feed(q, job, (launching){(int)red, 0, t, &own, launch_columns, present});
+}
+
 static gr_status feed_columns(gr_cuda_queue *q, const gr_formula_job *job) {
   const gr_reduce_job own = placed_columns(job->operation);
-  if (job->b >= 0 || !gr_cuda_columns_fit(&own, &q->device->chip)) return GR_NOT_FUSED;
-  return feed(q, job, (launching){GR_JIT_COLUMNS_SUM, 0, own.dtype, &own, launch_columns});
+  if (job->b >= 0 || !gr_cuda_columns_fit(&own, &q->device->chip)) return feed_present(q, job);
+  return feed(q, job, (launching){GR_JIT_COLUMNS_SUM, 0, own.dtype, &own, launch_columns, GR_PRESENT_NONE});
 }
 
 static gr_status feed_histogram(gr_cuda_queue *q, const gr_formula_job *job) {
@@ -65,7 +85,7 @@ static gr_status feed_histogram(gr_cuda_queue *q, const gr_formula_job *job) {
   own.a = placed(own.dtype, 1);
   const int skeleton = gr_cuda_histogram_skeleton(&own, &q->device->chip);
   if (skeleton < 0) return GR_NOT_FUSED;
-  return feed(q, job, (launching){GR_JIT_HISTOGRAM, skeleton, own.dtype, &own, launch_histogram});
+  return feed(q, job, (launching){GR_JIT_HISTOGRAM, skeleton, own.dtype, &own, launch_histogram, GR_PRESENT_NONE});
 }
 
 static gr_status feed_scan(gr_cuda_queue *q, const gr_formula_job *job) {
@@ -74,7 +94,7 @@ static gr_status feed_scan(gr_cuda_queue *q, const gr_formula_job *job) {
   const int skeleton = gr_cuda_scan_skeleton(&own, &q->device->chip);
   const gr_dtype serving = gr_is_float(own.dtype) ? own.dtype : gr_bits_of_size(gr_size_of(own.dtype));
   if (skeleton < 0) return GR_NOT_FUSED;
-  return feed(q, job, (launching){GR_JIT_SCAN, skeleton, serving, &own, launch_scan});
+  return feed(q, job, (launching){GR_JIT_SCAN, skeleton, serving, &own, launch_scan, GR_PRESENT_NONE});
 }
 
 gr_status gr_cuda_feed(gr_cuda_queue *q, const gr_formula_job *job) {
@@ -96,4 +116,11 @@ int gr_cuda_fits(gr_queue *base, gr_feeding feeds, const void *operation) {
   if (feeds != GR_FEEDS_COLUMNS) return 1;
   const gr_reduce_job own = placed_columns(operation);
   return gr_cuda_columns_fit(&own, &q->device->chip);
+}
+
+int gr_cuda_fits_present(gr_queue *base, const gr_reduce_job *job) {
+  const gr_cuda_queue *q = (const gr_cuda_queue *)base;
+  const gr_reduce_job own = placed_columns(job);
+  if (gr_jit_missing(q->device->chip.device) || q->device->chip.major < GR_PRESENT_LEAST) return 0;
+  return gr_is_float(own.dtype) && gr_cuda_present_for(&own, &q->device->chip) == GR_PRESENT_cols_unordered;
 }

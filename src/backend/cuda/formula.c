@@ -7,11 +7,9 @@
 #include <string.h>
 
 #include "kernels/cuda/formula/store.h"
-#include "kernels/filling.h"
 #include "kernels/numerics/numerics.h"
 
-/* Reducer and dtype of the skeleton that serves a job, as reduce/instances_*.cu have them; 0: none does. */
-static int skeleton_for(const gr_reduce_job *job, gr_reducer *red, gr_dtype *t) {
+int gr_cuda_skeleton_for(const gr_reduce_job *job, gr_reducer *red, gr_dtype *t) {
   const gr_dtype bits = gr_bits_of_size(gr_size_of(job->dtype));
   *red = gr_reducer_of(job->op, job->dtype);
   *t = job->dtype;
@@ -80,10 +78,10 @@ static gr_reduce_job placed(const gr_reduce_job *job) {
 }
 
 static gr_status take_reduction(gr_cuda_queue *q, const gr_formula_job *job, const gr_consumer *asked, int tally,
-                                int present, gr_cuda_taken *c) {
+                                gr_cuda_present present, gr_cuda_taken *c) {
   gr_reducer red;
   gr_dtype t;
-  if (!skeleton_for(&asked->job, &red, &t)) return GR_NOT_FUSED;
+  if (!gr_cuda_skeleton_for(&asked->job, &red, &t)) return GR_NOT_FUSED;
   return gr_cuda_take_formula(q, job, &(gr_jit_asked){(int)red, asked->a, asked->b, tally, 0, present}, t, c);
 }
 
@@ -155,40 +153,7 @@ static void share(const gr_formula_job *job, numbers *s) {
   }
 }
 
-/* ---- of what is not NaN: by kernels that leave it out of what lies in memory ---- */
-
-/* Whether such a kernel serves an operation of floats, if that is in the place of what it leaves out. */
-static int leaves_out(gr_op op, gr_dtype t, uint64_t fill) {
-  const uint64_t infinity = (uint64_t)gr_key_inf(t), sign = UINT64_C(1) << (8 * gr_size_of(t) - 1);
-  switch ((int)op) {
-    case GR_OP_sum:
-    case GR_OP_mean:
-    case GR_OP_norm1:
-    case GR_OP_norm2:
-    case GR_OP_sumsq:
-    case GR_OP_dot:
-    case GR_OP_mse: return fill == 0;
-    case GR_OP_min:
-    case GR_OP_argmin: return fill == infinity;
-    case GR_OP_max:
-    case GR_OP_argmax: return fill == (infinity | sign);
-  }
-  return 0;
-}
-
-/* Whether a consumer reduces or counts what is not NaN of floats that lie in memory. */
-static int is_of_present(const gr_formula_job *job, const gr_consumer *c, gr_filled *f) {
-  const gr_program *p = job->program;
-  const int counts = c->job.op == GR_OP_count;
-  if (!gr_find_filled(p, c, c->b < 0 ? 1 : 2, counts, f) || !f->nan) return 0;
-  for (int k = 0; k < 2 && f->of[k] >= 0; k++) {
-    const gr_node *x = &p->nodes[f->of[k]], *filled = &p->nodes[k ? c->b : c->a];
-    if (x->kind != GR_NODE_INPUT || x->spread != GR_EACH || x->dtype != p->nodes[f->of[0]].dtype) return 0;
-    if (counts) continue;
-    if (!GR_IS_NUMBER(filled->b) || !leaves_out(c->job.op, c->job.dtype, p->numbers[GR_NUMBER_OF(filled->b)])) return 0;
-  }
-  return 1;
-}
+/* ---- of what is not NaN ---- */
 
 /* Rows of n elements, one behind the other. */
 static gr_vec rows_of(const gr_vec *v, int64_t n) { return (gr_vec){v->data, v->stride, n * v->stride}; }
@@ -200,9 +165,9 @@ static int is_all_present(const gr_cuda_queue *q, const gr_formula_job *job, con
   gr_filled first, f;
   *own = l->first->job;
   if (q->device->chip.major < GR_PRESENT_LEAST || l->first->job.op == GR_OP_count) return 0;
-  if (!is_of_present(job, l->first, &first) || (l->red == GR_RED_SQDIFF && l->tally < 0)) return 0;
+  if (!gr_cuda_is_of_present(job, l->first, &first) || (l->red == GR_RED_SQDIFF && l->tally < 0)) return 0;
   for (int k = 0; k < job->consumer_count; k++)
-    if (s->of[k] == launch && (!is_of_present(job, &job->consumers[k], &f) || f.of[0] != first.of[0] ||
+    if (s->of[k] == launch && (!gr_cuda_is_of_present(job, &job->consumers[k], &f) || f.of[0] != first.of[0] ||
                                f.of[1] != first.of[1] || f.test != first.test))
       return 0;
   own->a = rows_of(&job->inputs[job->program->nodes[first.of[0]].input], own->n);
@@ -235,8 +200,11 @@ static gr_status to_array(gr_cuda_queue *q, const gr_formula_job *job) {
   share(job, &s);
   if (job->consumer_count > 2 || s.count > 1) return GR_NOT_FUSED;
   if (asked->n > GR_MOST_LEAVES * GR_LEAF(size)) return GR_NOT_FUSED;
-  if (asked->offsets ? asked->n > most : asked->count > 1 && asked->n * size < GR_LEAST_ROW) return GR_NOT_FUSED;
-  const int present = !asked->offsets && is_all_present(q, job, &s, 0, &own);
+  const int whole = !asked->offsets && is_all_present(q, job, &s, 0, &own);
+  const gr_cuda_present present = whole ? gr_cuda_present_for(&own, &q->device->chip) : GR_PRESENT_NONE;
+  if (present > GR_PRESENT_leaves && l->tally >= 0) return GR_NOT_FUSED; /* they count nothing */
+  if (present <= GR_PRESENT_leaves && asked->count > 1 && asked->n * size < GR_LEAST_ROW) return GR_NOT_FUSED;
+  if (asked->offsets && asked->n > most) return GR_NOT_FUSED;
   if (!present) own = placed(asked);
   if (job->consumer_count == 2 && !gives_both(&job->consumers[1].job, l, present, &own)) return GR_NOT_FUSED;
   gr_status status = take_reduction(q, job, l->first, l->tally, present, &c);
@@ -253,7 +221,8 @@ static gr_status add(gr_cuda_queue *q, const gr_formula_job *job, const numbers 
   const gr_reduce_job *list = &own;
   gr_cuda_taken c;
   gr_status status = GR_NOT_FUSED;
-  if (is_all_present(q, job, s, (int)(l - s->launch), &own)) status = take_reduction(q, job, l->first, l->tally, 1, &c);
+  if (is_all_present(q, job, s, (int)(l - s->launch), &own))
+    status = take_reduction(q, job, l->first, l->tally, GR_PRESENT_leaves, &c);
   if (status == GR_NOT_FUSED) {
     own = placed(&l->first->job);
     if (l->both)
@@ -261,7 +230,7 @@ static gr_status add(gr_cuda_queue *q, const gr_formula_job *job, const numbers 
     else if (l->high >= 0)
       status =
           gr_cuda_take_formula(q, job, &(gr_jit_asked){GR_JIT_ENDS, l->first->a, l->high, -1, 0, 0}, own.dtype, &c);
-    else status = take_reduction(q, job, l->first, l->tally, 0, &c);
+    else status = take_reduction(q, job, l->first, l->tally, GR_PRESENT_NONE, &c);
   }
   if (status != GR_OK) return status;
   l->held = c.formula.compiled;
@@ -326,7 +295,7 @@ static gr_status start(gr_cuda_queue *q, const gr_formula_job *job, gr_ticket *t
   gr_cuda_taken c;
   if (own.n > GR_MOST_LEAVES * GR_LEAF(gr_size_of(own.dtype))) return GR_NOT_FUSED;
   gr_status status = gr_cuda_launch_batch(q, gr_op_name(own.op)); /* of others before */
-  if (status == GR_OK) status = take_reduction(q, job, &job->consumers[0], -1, 0, &c);
+  if (status == GR_OK) status = take_reduction(q, job, &job->consumers[0], -1, GR_PRESENT_NONE, &c);
   if (status != GR_OK) return status;
   status = gr_cuda_start_jobs(q, &list, 1, &t, 0, &c.formula);
   gr_jit_let_go(c.formula.compiled);

@@ -39,7 +39,7 @@ gr_status gr_cuda_take_formula(gr_cuda_queue *q, const gr_formula_job *job, cons
                                  .fields = asked->reducer == GR_JIT_BOTH ? BOTH_FIELDS
                                            : asked->tally < 0            ? 0
                                                                          : TALLIED_FIELDS,
-                                 .present = asked->present,
+                                 .present = (gr_cuda_present)asked->present,
                                  .across = asked->reducer == GR_JIT_COLUMNS_SUM,
                                  .count = gr_jit_words(&code),
                                  .words = c->words,

@@ -28,7 +28,7 @@ typedef struct gr_jit_code {
   uint8_t changes; /* stores to an array that may be one of the inputs */
   uint8_t number;  /* of reductions: one, for the host */
   uint8_t variant; /* of histograms and scans: which of the skeletons */
-  uint8_t present; /* the skeleton reads inputs as they lie and leaves NaN out; nodes say what that stands for */
+  uint8_t present; /* the skeleton (gr_cuda_present) reads inputs as they lie; nodes say what that stands for */
   uint8_t early;   /* for a chip on which launches may begin early (9.0 and later) */
   uint8_t way[GR_FORMULA_INPUTS];
   /* Of an operator: dtypes of its states, and what gives them, operands as in gr_node. Its map's nodes come first. */

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/cuda/launch.h"
 #include "src/backend/jit/holes.h"
 #include "src/backend/jit/shipped.h"
 #include "src/backend/jit/steps.h"
@@ -396,6 +397,9 @@ static const char *const short_names[] = {
 #undef GR_X
 };
 static const char *const scans[] = {"sum", "prod", "order"};
+static const char *const of_present[] = {[GR_PRESENT_leaves] = "present",
+                                         [GR_PRESENT_rows_by_element] = "rows_by_element",
+                                         [GR_PRESENT_cols_unordered] = "cols_unordered"};
 
 /* The name of the skeleton in what the module carries (shipped.h). */
 static char *skeleton_of(const gr_emitter *e, const char **why) {
@@ -404,7 +408,8 @@ static char *skeleton_of(const gr_emitter *e, const char **why) {
   const char *short_name = short_names[dtype];
   char name[40] = "";
   if (code->present)
-    snprintf(name, sizeof name, "%s %d %d", code->tally < 0 ? "present" : "counted", code->reducer, dtype);
+    snprintf(name, sizeof name, "%s %d %d", code->tally < 0 ? of_present[code->present] : "counted", code->reducer,
+             dtype);
   else if (code->reducer >= 0)
     snprintf(name, sizeof name, "%s %d %d %d", code->tally < 0 ? "reduce" : "tallied", code->number, code->reducer,
              dtype);

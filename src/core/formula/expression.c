@@ -282,3 +282,22 @@ size_t gr_program_text(const gr_program *p, char *text, size_t size) {
 #undef AT
   return used;
 }
+
+gr_status gr_expression_promise(gr_context *c, const gr_expression *e, gr_array *out) {
+  const gr_dtype t = gr_expression_dtype(e);
+  const size_t size = (size_t)gr_size(t);
+  gr_queue *q = gr_expression_queue(e);
+  if (!gr_expression_alive(e)) return GR_RELEASED;
+  for (int k = 0; k < e->program.input_count; k++)
+    if (gr_array_released(&e->inputs[k])) return GR_RELEASED;
+  if (gr_expression_line(e)) return gr_fail(c, GR_BAD, GR_LINE_ALONE);
+  gr_storage *s = e->n <= (int64_t)(PTRDIFF_MAX / size / 2) ? gr_storage_new(c, q, (size_t)e->n * size) : NULL;
+  if (!s) return gr_fail(c, GR_NO_MEMORY, "out of memory: no room for an array's bookkeeping");
+  out->storage = s;
+  out->dtype = t;
+  out->n = e->n;
+  out->offset = 0;
+  out->stride = (int64_t)size;
+  out->rows = gr_expression_rows(e);
+  return GR_OK;
+}

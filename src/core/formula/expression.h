@@ -81,4 +81,10 @@ gr_queue *gr_expression_queue(const gr_expression *);
 /* Its steps in words, a line each; returns the length, which may be more than size. */
 size_t gr_program_text(const gr_program *, char *text, size_t size);
 
+/*
+** An array of its dtype and length beside its own, which is nowhere yet and asks for no memory until it is stored
+** to.
+*/
+gr_status gr_expression_promise(gr_context *, const gr_expression *, gr_array *out);
+
 #endif

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "kernels/filling.h"
 #include "src/core/formula/steps.h"
 #include "src/core/later.h"
 #include "src/core/map.h"
@@ -42,25 +43,6 @@ gr_status gr_expression_eval(gr_context *c, const gr_expression *e, gr_array *ou
   if (!q->backend->formula) return gr_expression_steps(c, e, out);
   status = q->backend->formula(q, &job);
   return status == GR_NOT_FUSED ? gr_expression_steps(c, e, out) : gr_fail_from(c, q, status, "eval", 0);
-}
-
-gr_status gr_expression_promise(gr_context *c, const gr_expression *e, gr_array *out) {
-  const gr_dtype t = gr_expression_dtype(e);
-  const size_t size = (size_t)gr_size(t);
-  gr_queue *q = gr_expression_queue(e);
-  if (!gr_expression_alive(e)) return GR_RELEASED;
-  for (int k = 0; k < e->program.input_count; k++)
-    if (gr_array_released(&e->inputs[k])) return GR_RELEASED;
-  if (gr_expression_line(e)) return gr_fail(c, GR_BAD, GR_LINE_ALONE);
-  gr_storage *s = e->n <= (int64_t)(PTRDIFF_MAX / size / 2) ? gr_storage_new(c, q, (size_t)e->n * size) : NULL;
-  if (!s) return gr_fail(c, GR_NO_MEMORY, "out of memory: no room for an array's bookkeeping");
-  out->storage = s;
-  out->dtype = t;
-  out->n = e->n;
-  out->offset = 0;
-  out->stride = (int64_t)size;
-  out->rows = gr_expression_rows(e);
-  return GR_OK;
 }
 
 gr_status gr_reduced_eval(gr_context *c, gr_reduced *r) {
@@ -286,12 +268,17 @@ gr_status gr_formula_reduce_all(gr_context *c, gr_op op, gr_reduced a, gr_reduce
 
 static int feeds(const gr_queue *q, gr_feeding operation) { return (int)(q->backend->feeds >> operation & 1); }
 
-/* Whether the backend takes columns of a formula. */
+/* Whether the backend takes columns of a formula, or of what is not NaN of an array. */
 static int fits_across(gr_op op, gr_shape s, gr_reduced a) {
   gr_queue *q = queue_of(&a);
   gr_reduce_job job = reduce_job(op, a.a, 0, s.rows);
+  gr_filled f;
   job.count = gr_shape_results(s, a.a->n);
-  return feeds(q, GR_FEEDS_COLUMNS) && (!q->backend->fits || q->backend->fits(q, GR_FEEDS_COLUMNS, &job));
+  if (!feeds(q, GR_FEEDS_COLUMNS)) return 0;
+  if (!q->backend->fits || q->backend->fits(q, GR_FEEDS_COLUMNS, &job)) return 1;
+  const gr_consumer c = {.job = job, .a = a.e ? a.e->result : -1, .b = -1};
+  if (!a.e || !q->backend->fits_present || !gr_find_filled(&a.e->program, &c, 1, 0, &f) || !f.nan) return 0;
+  return a.e->program.nodes[f.of[0]].kind == GR_NODE_INPUT && q->backend->fits_present(q, &job);
 }
 
 /* Positions follow one another in every vector of the shape, or across them, where no square needs a second look. */

@@ -14,12 +14,6 @@
 gr_status gr_expression_eval(gr_context *, const gr_expression *, gr_array *out);
 
 /*
-** An array of its dtype and length beside its own, which is nowhere yet and asks for no memory until it is stored
-** to.
-*/
-gr_status gr_expression_promise(gr_context *, const gr_expression *, gr_array *out);
-
-/*
 ** An operand of a reduction: an array; or an expression, and an array of its dtype and length that nothing has been
 ** stored to, which takes its elements if they must be somewhere.
 */
