@@ -62,6 +62,19 @@ describe("compiled formulas", function()
       end
       if compiles() then assert.is_truthy(gr.compiled()[1].what:find ", present$", op) end
     end
+    for _, op in ipairs { "sum", "norm", "min", "max", "argmin", "argmax" } do -- short rows, and columns
+      for axis = op == "sum" and 2 or op == "norm" and 2 or 1, 2 do
+        local short = { rows = axis == 2 and 1000 or 70, axis = axis, skipnan = true }
+        local each = gr[op](holes:slice(2, n), short)
+        for _, k in ipairs { 1, 2, 999, 1000 } do
+          local one = axis == 2 and holes:slice(2, n):slice((k - 1) * 70 + 1, k * 70) or
+            holes:slice(1 + k, nil, 1000):slice(1, 70)
+          assert.are.equal(gr[op](one, { skipnan = true }), each[k], op)
+        end
+        gr[op](holes:slice(2, n), short)
+        if compiles() then assert.is_truthy(gr.compiled()[1].what:find ", present$", op) end
+      end
+    end
     assert.are.equal(7, gr.fuse "where(x == x, x, 7)" { x = holes }:max()) -- another filling, so steps
     if compiles() then assert.are.equal("MINMAX", gr.compiled()[1].what) end
   end)

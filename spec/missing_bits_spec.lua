@@ -15,6 +15,24 @@ local function holes(dtype, n, seed)
 end
 
 describe("what is present of long arrays", function()
+  it("norms and cosines whose squares leave the range of f64, also into what is reduced", function()
+    local x = gr.array({ 1e200, 3, 1e-200, nan }, "f64")
+    for _, how in ipairs { { skipnan = true }, { mask = gr.ones(4, "u8") }, {} } do
+      local y = x:copy()
+      if not how.skipnan then y[4] = 0 end
+      how.rows, how.into = 4, y
+      y:norm(how)
+      S.same_all({ 1e200, 3, 1e-200, 0 }, y)
+    end
+    local a = gr.array({ 1e-200, 2e-200, 1, 2 }, "f64")
+    for _, how in ipairs { { skipnan = true }, { mask = gr.ones(4, "u8") }, {} } do
+      how.rows, how.pairs, how.out = 2, true, "f32"
+      S.same_all({ 1, 1 }, gr.cosine(a, a, how))
+    end
+    local rows = gr.array({ nan, nan, 3, 4, 1e200, nan, 0, 0 }, "f64")
+    S.same_all({ 0, 5, 1e200, 0 }, rows:norm { rows = 4, skipnan = true })
+  end)
+
   it("has the CPU's bits on every device, of all, rows and columns", function()
     local here = gr.backend()
     local ops = { "sum", "mean", "var", "min", "max", "minmax", "argmin", "argmax", "logsumexp" }
@@ -49,6 +67,8 @@ describe("what is present of long arrays", function()
               add(op .. ", rows", pcall(gr.reduce, a, op, options { rows = rows }))
               add(op .. ", rows within words", pcall(gr.reduce, a, op, options { rows = 16 }))
               add(op .. ", columns", pcall(gr.reduce, a, op, options { rows = 20016, axis = 1 }))
+              add(op .. ", many columns", pcall(gr.reduce, a, op, options { rows = 72, axis = 1 }))
+              add(op .. ", short rows", pcall(gr.reduce, a, op, options { rows = 1251 }))
             end
             for _, op in ipairs(two) do
               add(op, pcall(gr[op], a, b, options {}))

@@ -98,7 +98,7 @@ return {
     { "softmax_few_own", "4", "8", "softmax f32 1274813x3", at = "softmax_few_own = size == 2 ? 8 : " },
     { "softmax_at_once", "8", "4", "softmax f16 65536x1024", at = "softmax_at_once = count > 8 ? " },
     { "softmax_partly", "2", "4", "softmax bf16 178443x135|softmax f32 100000x130" },
-    { "softmax_least_rows", "2", "3", "softmax bf16 249914x342|softmax f32 100000x130" },
+    { "softmax_least_rows", "2", "1", "softmax bf16 249914x342|softmax f32 100000x130" },
     { "softmax_elements", "32", "16", "softmax f32 1024x65536" },
     { "softmax_wide_warps", "16", "8", "softmax bf16 3630x15704" },
     { "softmax_full_warps", "1", "4", "softmax f32 400x1500" },

@@ -84,13 +84,14 @@ differ in the last bits from those of the elements copied side by side; with `ex
 
 Sums, products, minima, maxima, counts, norms, `dot`, `cosine` and `logsumexp` take one pass over the data. Means,
 `mse`, `minmax` and positions need a second number beside the first: on the CPU in the same pass (of columns in
-another one), on GPUs by a launch of its own. Variances take such a pass and then one more, since missing elements
-stand at the mean, which must be known. On GPUs numbers of floats with `skipnan` come, from compute capability 8.0
-on, from the kernels of plain calls, which leave NaN out as they read, of views at any place, too. Variances,
-minima, maxima and positions wait for the host, with `rows` too, and so do means that are not compiled; a minimum or
-maximum that could be of nothing is looked at once more. On GPUs whole arrays, rows and sums of columns are compiled
-as formulas are; other columns, and sums with `accumulate` or `exact`, are stored with their missing elements
-filled, first. [Operators of your own](#operators-of-your-own) get what is present as a copy.]],
+another one), on GPUs by a launch of its own, but of whole arrays and of rows with `skipnan`. Variances of integers
+take such a pass and then one more, since missing elements stand at the mean, which must be known. On GPUs numbers
+and rows of floats with `skipnan`, and minima, maxima and positions of columns, come, from compute capability 8.0 on,
+from the kernels of plain calls, which leave NaN out as they read, of views at any place, too. Minima, maxima,
+positions, and variances with `ddof` above 0, wait for a number that says whether one of them may be of nothing; only
+if it says so are elements counted. On GPUs whole arrays, rows and sums of columns are compiled as formulas are; other
+columns, means and products of short rows, and sums with `accumulate` or `exact`, are stored with their missing
+elements filled, first. [Operators of your own](#operators-of-your-own) get what is present as a copy.]],
   entries = {
     one("sum", {
       text = "The sum of the elements.",

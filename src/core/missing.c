@@ -91,23 +91,23 @@ static gr_status to_dtype(gr_context *c, gr_array *a, gr_dtype t) {
 
 /* What a pass gave is what is asked for. */
 static gr_status give_as_is(gr_passes *s, gr_pass_of k, gr_array *out, gr_value *result) {
-  gr_pass *p = &s->pass[k];
+  const gr_pass *p = &s->pass[k];
+  const gr_map_call call = {.op = GR_MAP_cast, .dtype = p->many.dtype, .a = {&p->many, 0}};
   if (s->whole) return *result = p->one, GR_OK;
-  const gr_status status = to_dtype(s->context, &p->many, out->dtype);
-  return status == GR_OK ? gr_copy(s->context, &p->many, out) : status;
+  return p->many.dtype == out->dtype ? gr_copy(s->context, &p->many, out) : gr_map_arrays(s->context, &call, out);
 }
 
 /*
-** Whether some result of a pass leaves open what it is, which only its least or greatest results do: of many vectors
-** those are found where they lie, and the host looks at all results only if a NaN hides them.
+** Whether some result of a pass leaves open what it is. Such a result is what fills, which for minima is the greatest
+** value that there is: so the greatest of them tells, as for maxima the least. Of many vectors it is found where they
+** lie, and the host looks at all results only if a NaN among them hides it.
 */
 typedef int (*doubt)(const gr_passes *, int greatest, gr_value);
 static gr_status find_open(gr_passes *s, gr_pass_of k, int greatest, doubt is_open, int *open) {
   gr_value end = {0};
-  const int apart = s->context->comm && !s->whole; /* other ranks may have no such vectors */
-  gr_status status = apart ? GR_OK : gr_passes_end(s, k, greatest, &end);
-  *open = status == GR_OK && !apart && is_open(s, greatest, end);
-  if (status != GR_OK || s->whole || !(apart || (end.is_float && isnan(end.v[0].f)))) return status;
+  gr_status status = gr_passes_end(s, k, greatest, &end);
+  *open = status == GR_OK && is_open(s, greatest, end);
+  if (status != GR_OK || s->whole || !(end.is_float && isnan(end.v[0].f))) return status;
   status = gr_passes_read(s, 1 << k);
   for (int64_t v = 0; v < s->results && status == GR_OK && !*open; v++)
     *open = is_open(s, greatest, gr_passes_value(s, k, v));
@@ -157,8 +157,8 @@ static gr_status give_means(gr_passes *s, gr_array *out, gr_value *result) {
   if (s->whole) return *result = gr_value_f(mean(s, 0)), GR_OK;
   gr_status status = to_dtype(s->context, sums, GR_F64);
   if (status == GR_OK) status = to_dtype(s->context, counts, GR_F64);
-  if (status == GR_OK) status = gr_map_arrays(s->context, &call, sums);
-  return status == GR_OK ? give_as_is(s, GR_PASS_MAIN, out, result) : status;
+  if (status == GR_OK) status = gr_map_arrays(s->context, &call, out->dtype == GR_F64 ? out : sums);
+  return status == GR_OK && out->dtype != GR_F64 ? give_as_is(s, GR_PASS_MAIN, out, result) : status;
 }
 
 static gr_status reduce_mean(gr_passes *s, gr_array *out, gr_value *result) {

@@ -22,8 +22,8 @@ typedef struct gr_partial_reduction {
 gr_status gr_partial_all(gr_context *, const gr_partial_reduction *, gr_value *result);
 
 /*
-** A number of each vector of the shape, into out (minmax: minima, and maxima into out2), arrays of f64 or f32 where
-** results are f64, else of the result's dtype. They are not written if a vector has no result.
+** Of one process: a number of each vector of the shape, into out (minmax: minima, and maxima into out2), arrays of f64
+** or f32 where results are f64, else of the result's dtype. They are not written if a vector has no result.
 */
 gr_status gr_partial_each(gr_context *, const gr_partial_reduction *, gr_array *out, gr_array *out2);
 

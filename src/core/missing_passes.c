@@ -48,16 +48,6 @@ static gr_status run_whole(gr_passes *s, int set, gr_status before) {
   return GR_OK;
 }
 
-/* The first one's operand, if its elements must be stored: then the passes after it take them from there. */
-static gr_status store_once(gr_passes *s, gr_wanted *w, int count) {
-  const gr_array *elements = w->a.a;
-  if (!w->a.e || gr_formula_fuses(w->op, s->q.shape, w->a, w->b)) return GR_OK;
-  const gr_status status = gr_reduced_eval(s->context, &w->a);
-  for (int k = 1; k < count && status == GR_OK; k++)
-    if (w[k].a.a == elements) w[k].a.e = NULL;
-  return status;
-}
-
 /* Into arrays, in one pass where that can be. */
 static gr_status run_each(gr_passes *s, int set) {
   gr_context *c = s->context;
@@ -77,7 +67,8 @@ static gr_status run_each(gr_passes *s, int set) {
   if (count == 1 || status == GR_NOT_FUSED) {
     status = GR_OK;
     for (int k = 0; k < count && status == GR_OK; k++) {
-      status = store_once(s, w + k, count - k);
+      if (w[k].a.e && !gr_formula_fuses(w[k].op, s->q.shape, w[k].a, w[k].b))
+        status = gr_formula_store(c, w + k, count - k, w[k].a);
       if (status == GR_OK)
         status = gr_formula_reduce_each(c, w[k].op, s->q.shape, w[k].a, w[k].b, w[k].ddof, out[k], NULL);
     }
@@ -86,7 +77,7 @@ static gr_status run_each(gr_passes *s, int set) {
 }
 
 gr_status gr_passes_run(gr_passes *s, int set, gr_status before) {
-  if (before != GR_OK && !s->context->comm) return before;
+  if (before != GR_OK && !(s->whole && s->context->comm)) return before;
   return s->whole ? run_whole(s, set, before) : run_each(s, set);
 }
 
@@ -112,7 +103,7 @@ int64_t gr_passes_count(const gr_passes *s, int64_t v) { return gr_passes_value(
 gr_status gr_passes_end(gr_passes *s, gr_pass_of k, int greatest, gr_value *result) {
   const gr_pass *p = &s->pass[k];
   if (s->whole) return *result = p->one, GR_OK;
-  return gr_reduce_all(s->context, greatest ? GR_OP_max : GR_OP_min, &p->many, NULL, 0, result);
+  return gr_reduce_quietly(s->context, greatest ? GR_OP_max : GR_OP_min, &p->many, result);
 }
 
 void gr_passes_drop(gr_passes *s) {

@@ -8,7 +8,11 @@
 #include "src/core/formula/known.h"
 #include "src/core/missing.h"
 
-/* What is reduced, of each vector or of the whole. */
+/*
+** What is reduced, of each vector or of the whole. MAIN: the result, or what it is made of; OTHER: what stands beside
+** it (the other extreme, the best element of a position, squares); COUNT: how many elements are present; FIRST: where
+** the first of these is.
+*/
 typedef enum gr_pass_of { GR_PASS_MAIN, GR_PASS_OTHER, GR_PASS_COUNT, GR_PASS_FIRST, GR_PASSES } gr_pass_of;
 #define GR_ONLY(k) (1 << GR_PASS_##k)
 typedef struct gr_pass {
@@ -37,7 +41,7 @@ typedef struct gr_passes {
 gr_status gr_passes_fill(gr_passes *, int second);
 gr_status gr_passes_fill_all(gr_passes *);
 
-/* What a pass is to reduce (b without an expression: one operand); that of the numbers of present elements. */
+/* What a pass is to reduce (b without an expression: one operand); that COUNT is to count present elements. */
 void gr_passes_want(gr_passes *, gr_pass_of, gr_op, gr_made *a, gr_made *b, double ddof);
 gr_status gr_passes_want_counts(gr_passes *);
 

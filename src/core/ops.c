@@ -58,7 +58,6 @@ void gr_tell(gr_op op, gr_shape s, const gr_array *a, const gr_array *b, double 
 static gr_status reduce_job(gr_op op, const gr_array *a, const gr_array *b, double ddof, gr_shape s,
                             gr_reduce_job *job) {
   gr_side side = gr_kernel_side(a->storage);
-  gr_tell(op, s, a, b, ddof, 0);
   *job = (gr_reduce_job){.op = op, .dtype = a->dtype, .ddof = ddof, .scale_a = 1, .scale_b = 1};
   job->n = gr_shape_length(s, a->n);
   job->count = gr_shape_results(s, a->n);
@@ -240,18 +239,26 @@ static gr_reduce_job one_of(const gr_reduce_job *job, gr_shape s, int64_t k) {
   return one;
 }
 
-/* Redo, one by one, the vectors whose squares left the safe range. flags: 1.0 for the others. */
+gr_status gr_reduce_quietly(gr_context *c, gr_op op, const gr_array *a, gr_value *r) {
+  void (*trace)(const gr_reduction *) = c->trace;
+  c->trace = NULL;
+  const gr_status status = gr_reduce_all(c, op, a, NULL, 0, r);
+  c->trace = trace;
+  return status;
+}
+
+/* Redo, one by one, the vectors whose squares left the safe range. flags: 1 for the others. */
 static gr_status redo_unsafe(gr_context *c, const gr_reduce_job *job, gr_shape s, gr_array *out, gr_array *flags) {
   gr_value all, r;
   gr_vec f, o;
-  gr_status status = gr_reduce_all(c, GR_OP_all, flags, NULL, 0, &all);
+  gr_status status = gr_reduce_quietly(c, GR_OP_all, flags, &all);
   if (status != GR_OK || all.v[0].i) return status;
   if ((status = gr_array_read(flags, GR_HOST, &f)) != GR_OK) return status;
   if ((status = gr_array_write(out, GR_HOST, 0, &o)) != GR_OK) return status;
   gr_stop_begin(&c->stop);
   for (int64_t k = 0; k < job->count; k++) {
     if (k % 256 == 0 && (status = gr_context_look(c)) != GR_OK) return status;
-    double safe = gr_element_get(GR_F64, (const char *)f.data + k * f.stride).v[0].f;
+    double safe = gr_element_get(flags->dtype, (const char *)f.data + k * f.stride).v[0].f;
     gr_reduce_job one = one_of(job, s, k);
     if (safe != 0 || one.n == 0) continue;
     if ((status = run_scaled(c, out->storage->queue, gr_kernel_side(out->storage), &one, &r)) != GR_OK) return status;
@@ -284,17 +291,38 @@ static gr_status run_each(gr_context *c, gr_reduce_job *job, gr_shape s, gr_arra
   return status;
 }
 
+gr_status gr_reduce_redo(gr_context *c, gr_op op, gr_shape s, const gr_array *a, const gr_array *b, gr_array *out,
+                         gr_array *flags) {
+  gr_reduce_job job;
+  const gr_status status = reduce_job(op, a, b, 0, s, &job);
+  return status == GR_OK ? redo_unsafe(c, &job, s, out, flags) : status;
+}
+
+/* Into an array that is not what is reduced: of that some vectors may be read again when results are there. */
+static gr_status reduce_apart(gr_context *c, gr_op op, gr_shape s, const gr_array *a, const gr_array *b,
+                              gr_array *out) {
+  gr_array apart = {0};
+  gr_status status = gr_array_make_beside(c, out, &apart, out->dtype, out->n);
+  if (status == GR_OK) status = gr_reduce_each(c, op, s, a, b, 0, &apart, NULL);
+  if (status == GR_OK) status = gr_copy(c, &apart, out);
+  gr_array_release(&apart);
+  return status;
+}
+
 gr_status gr_reduce_each(gr_context *c, gr_op op, gr_shape s, const gr_array *a, const gr_array *b, double ddof,
                          gr_array *out, gr_array *out2) {
   gr_reduce_job job;
   gr_array flags = {0};
-  if ((op == GR_OP_argmin || op == GR_OP_argmax) && s.rows && gr_shape_length(s, a->n) == 1)
-    return gr_fill(c, out, gr_value_i(1)); /* where the only element is */
+  if (gr_may_overflow(op, a->dtype) && (gr_array_overlap(out, a) || (b && gr_array_overlap(out, b))))
+    return reduce_apart(c, op, s, a, b, out);
+  gr_tell(op, s, a, b, ddof, 0);
   if (!s.segments && !gr_may_overflow(op, a->dtype) && gr_array_dense(out)) gr_later_open(c, a->storage->queue);
   gr_status status = reduce_job(op, a, b, ddof, s, &job);
   if (status != GR_OK || job.count == 0) return gr_later_shut(c), status;
+  if ((op == GR_OP_argmin || op == GR_OP_argmax) && job.n == 1 && !s.segments)
+    return gr_later_shut(c), gr_fill(c, out, gr_value_i(1)); /* where the only element is */
   if (!gr_may_overflow(op, a->dtype)) return run_each(c, &job, s, out, out2);
-  status = gr_array_make_beside(c, out, &flags, GR_F64, job.count);
+  status = gr_array_make_beside(c, out, &flags, out->dtype, job.count);
   if (status == GR_OK) status = run_each(c, &job, s, out, &flags);
   if (status == GR_OK) status = redo_unsafe(c, &job, s, out, &flags);
   gr_array_release(&flags);
@@ -442,54 +470,4 @@ gr_status gr_softmax(gr_context *c, const gr_array *x, gr_array *out, int64_t ro
   cut(&job.x, s, x->n);
   cut(&job.out, s, x->n);
   return gr_later_do(c, q, status, GR_LATER_softmax, &job, x->n, "softmax");
-}
-
-gr_status gr_fill(gr_context *c, gr_array *a, gr_value value) {
-  gr_queue *q = a->storage->queue;
-  gr_fill_job job = {.dtype = a->dtype, .n = a->n};
-  gr_later_open(c, q);
-  gr_status status = gr_array_write(a, gr_kernel_side(a->storage), 1, &job.out);
-  if (value.is_float) gr_element_put_f(a->dtype, &job.value, value.v[0].f);
-  else gr_element_put_i(a->dtype, &job.value, value.v[0].i);
-  return gr_later_do(c, q, status, GR_LATER_fill, &job, a->n, "fill");
-}
-
-/* Element by element on the host, between backends. */
-static gr_status copy_on_host(const gr_array *a, gr_array *out) {
-  gr_vec from, to;
-  int size = gr_size(a->dtype);
-  gr_status status = gr_array_read(a, GR_HOST, &from);
-  if (status == GR_OK) status = gr_array_write(out, GR_HOST, 1, &to);
-  if (status != GR_OK || a->n == 0) return status;
-  char *d = (char *)(uintptr_t)to.data;
-  const char *s = from.data;
-  const int dense = gr_array_dense(a) && gr_array_dense(out);
-  if (a->n > GR_LONG) gr_stop_begin(&a->storage->context->stop);
-  for (int64_t k = 0, m; k < a->n && status == GR_OK; k += m) {
-    m = a->n - k < GR_LONG ? a->n - k : GR_LONG;
-    if (k) status = gr_context_look(a->storage->context);
-    if (status != GR_OK) break;
-    if (dense) memcpy(d + k * size, s + k * size, (size_t)(m * size));
-    else
-      for (int64_t i = k; i < k + m; i++) memcpy(d + i * to.stride, s + i * from.stride, (size_t)size);
-  }
-  return status;
-}
-
-gr_status gr_copy(gr_context *c, const gr_array *a, gr_array *out) {
-  gr_queue *q = a->storage->queue;
-  if (q != out->storage->queue) return copy_on_host(a, out);
-  gr_copy_job job = {.dtype = a->dtype, .n = a->n};
-  gr_later_open(c, q);
-  gr_status status = map_job(a, out, &job.a, &job.out);
-  return gr_later_do(c, q, status, GR_LATER_copy, &job, a->n, "copy");
-}
-
-gr_status gr_equal(gr_context *c, const gr_array *a, const gr_array *b, int *equal) {
-  gr_value r;
-  *equal = 0;
-  if (a->n != b->n || a->rows != b->rows || a->dtype != b->dtype) return GR_OK;
-  gr_status status = gr_reduce_all(c, GR_OP_differ, a, b, 0, &r);
-  *equal = status == GR_OK && r.v[0].i == 0;
-  return status;
 }

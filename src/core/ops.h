@@ -62,6 +62,16 @@ gr_status gr_reduce_job_of(gr_op, const gr_array *a, const gr_array *b, double d
 int gr_may_overflow(gr_op, gr_dtype);
 double gr_scale_near_one(double largest);
 
+/* The whole of an array on the way of another reduction, of which alone a trace tells. */
+gr_status gr_reduce_quietly(gr_context *, gr_op, const gr_array *, gr_value *result);
+
+/*
+** Reduces those vectors again, one by one, whose squares left the safe range, into out: flags are 1 for the others, 0
+** also for vectors of zeros alone.
+*/
+gr_status gr_reduce_redo(gr_context *, gr_op, gr_shape, const gr_array *a, const gr_array *b, gr_array *out,
+                         gr_array *flags);
+
 /* One number from each row or column, into out (minmax: minima; out2: maxima), arrays of the result dtype. */
 gr_status gr_reduce_each(gr_context *, gr_op, gr_shape, const gr_array *a, const gr_array *b, double ddof,
                          gr_array *out, gr_array *out2);

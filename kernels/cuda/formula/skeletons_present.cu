@@ -1,7 +1,7 @@
 /*
-** Kernels for vectors, rows and columns of floats without those that are NaN: as they are built, with no holes but those
-** of the tally, for the driver to compile when somebody first asks. For chips from 8.0 on, which have instructions for
-** extremes.
+** Kernels for vectors, rows and columns of floats without those that are NaN: as they are built, with no holes but
+** those of the tally, for the driver to compile when somebody first asks. For chips from 8.0 on, which have
+** instructions for extremes.
 */
 #include "kernels/cuda/reduce/cols_unordered.cuh"
 #include "kernels/cuda/reduce/leaves.cuh"

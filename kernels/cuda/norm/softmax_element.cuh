@@ -139,11 +139,16 @@ static __device__ __forceinline__ double exp_normal(double x) { return gr_exp_no
 template <int count, typename Behind>
 static __device__ __forceinline__ void exponentials_of_group(float (&x)[count], float (&e)[count], int first,
                                                              elements_left left, Behind behind) {
-  if (behind(first + count - 1) < left.least && are_normal(x)) {
+  constexpr int some = count < Tuning::softmax_partly ? count : Tuning::softmax_partly;
+  static_assert(count % some == 0, "some together are all");
+  const bool all = behind(first + count - 1) < left.least;
+  if (all && are_normal(x)) {
 #pragma unroll
     for (int j = 0; j < count; j++) e[j] = exp_normal(x[j]);
+  } else if (all) {
+#pragma unroll
+    for (int j = 0; j < count; j++) e[j] = exp_down(x[j]);
   } else {
-    constexpr int some = count < Tuning::softmax_partly ? count : Tuning::softmax_partly;
 #pragma unroll
     for (int j = 0; j < count; j += some)
       if (behind(first + j) < left.most) {
@@ -188,6 +193,7 @@ template <int count, typename V, typename Behind>
 static __device__ __forceinline__ void exponentials(const V (&v)[count], V most, V (&y)[count], elements_left left,
                                                     Behind behind) {
   constexpr int at_once = Tuning::softmax_at_once<count>;
+  static_assert(count % at_once == 0, "groups are whole");
 #pragma unroll
   for (int i = 0; i < count; i += at_once) {
     V x[at_once], e[at_once];

@@ -34,8 +34,8 @@ template <class R>
 constexpr bool gr_blanks_in_stage<R, true> = R::blanks;
 
 /*
-** Copies `bytes` bytes from p, where R leaves NaN out with 0 in its place; gives where in the stage they start. All words
-** are in flight at once.
+** Copies `bytes` bytes from p, where R leaves NaN out with 0 in its place; gives where in the stage they start. All
+** words are in flight at once.
 */
 template <class R>
 static __device__ __forceinline__ int gr_stage_fill(char *stage, int gap, const char *p, int bytes, int lane) {

@@ -8,7 +8,7 @@
 
 #include "kernels/cuda/thread/reducers.cuh"
 
-/* Such a reducer. One text serves numbers for the host and rows, as it does in the kernels that are built. */
+/* Such a reducer. One kernel serves numbers for the host and rows, as built ones do: `number` is not set. */
 template <class R, bool counting>
 struct gr_of_present : R {
   static constexpr bool present = true, counts = counting;

@@ -94,9 +94,10 @@ static int can_tally(const gr_consumer *reduced, const gr_consumer *counted) {
 }
 
 /*
-** Numbers for the host are launched together. Consumers share a launch that have one reducer and the same nodes; sum
-** and extremes of one node; the extreme of a node and where it is; the least of one node and the greatest of another;
-** sums, and how often something else is not 0. So what reduces the present elements of an array reads it once.
+** Consumers share a launch that have one reducer and the same nodes; sum and extremes of one node; the extreme of a
+** node and where it is; the least of one node and the greatest of another; sums, and how often something else is not
+** 0. So what reduces the present elements of an array reads it once. Numbers for the host take as many launches as it needs,
+** all at once; arrays take one, or none.
 */
 typedef struct shared {
   const gr_consumer *first; /* whose job it runs */
@@ -203,8 +204,8 @@ static gr_status to_array(gr_cuda_queue *q, const gr_formula_job *job) {
   const int whole = !asked->offsets && is_all_present(q, job, &s, 0, &own);
   const gr_cuda_present present = whole ? gr_cuda_present_for(&own, &q->device->chip) : GR_PRESENT_NONE;
   if (present > GR_PRESENT_leaves && l->tally >= 0) return GR_NOT_FUSED; /* they count nothing */
-  if (present <= GR_PRESENT_leaves && asked->count > 1 && asked->n * size < GR_LEAST_ROW) return GR_NOT_FUSED;
-  if (asked->offsets && asked->n > most) return GR_NOT_FUSED;
+  const int is_short = present <= GR_PRESENT_leaves && asked->count > 1 && asked->n * size < GR_LEAST_ROW;
+  if (asked->offsets ? asked->n > most : is_short) return GR_NOT_FUSED;
   if (!present) own = placed(asked);
   if (job->consumer_count == 2 && !gives_both(&job->consumers[1].job, l, present, &own)) return GR_NOT_FUSED;
   gr_status status = take_reduction(q, job, l->first, l->tally, present, &c);

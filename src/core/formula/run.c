@@ -200,8 +200,7 @@ gr_status gr_formula_start(gr_context *c, const gr_wanted *w, gr_reduce_job *min
   return status;
 }
 
-/* An operand's elements, which all of them take from there that have the same array. */
-static gr_status store_for_all(gr_context *c, gr_wanted *w, int count, gr_reduced r) {
+gr_status gr_formula_store(gr_context *c, gr_wanted *w, int count, gr_reduced r) {
   const gr_status status = gr_reduced_eval(c, &r);
   for (int k = 0; k < count && status == GR_OK; k++) {
     if (w[k].a.a == r.a) w[k].a.e = NULL;
@@ -217,8 +216,8 @@ gr_status gr_formula_reduce_together(gr_context *c, gr_wanted *w, int count, gr_
   for (int k = 0; k < count && status == GR_OK; k++) {
     status = w[k].a.e || w[k].b.e ? reduce_merged(c, &w[k], 1, &results[k]) : GR_NOT_FUSED;
     if (status != GR_NOT_FUSED) continue;
-    status = store_for_all(c, w, count, w[k].a);
-    if (status == GR_OK && w[k].b.a) status = store_for_all(c, w, count, w[k].b);
+    status = gr_formula_store(c, w, count, w[k].a);
+    if (status == GR_OK && w[k].b.a) status = gr_formula_store(c, w, count, w[k].b);
     if (status == GR_OK) status = gr_reduce_all(c, w[k].op, w[k].a.a, w[k].b.a, w[k].ddof, &results[k]);
   }
   return status;
@@ -350,14 +349,25 @@ static gr_status reduce_along(gr_context *c, gr_shape s, const gr_wanted *w, int
   return status;
 }
 
-/* Of squares that may leave the range of f64: GR_NOT_FUSED where they did, as elements must be scaled then. */
+static int overlaps(const gr_reduced *r, const gr_array *out) {
+  int any = !r->e && r->a && gr_array_overlap(out, r->a);
+  for (int k = 0; r->e && k < r->e->program.input_count; k++) any |= gr_array_overlap(out, &r->e->inputs[k]);
+  return any;
+}
+
+/* Of squares that may leave the range of f64: then elements are stored after all, and such vectors reduced again. */
 static gr_status reduce_watched(gr_context *c, gr_shape s, const gr_wanted *w, gr_array *out) {
   gr_array safe = {0};
   gr_value all = {0};
-  gr_status status = gr_array_make_beside(c, out, &safe, GR_F64, out->n);
+  gr_reduced a = w->a, b = w->b;
+  gr_status status = gr_array_make_beside(c, out, &safe, out->dtype, out->n);
   if (status == GR_OK) status = reduce_along(c, s, w, 1, &out, &safe);
-  if (status == GR_OK) status = gr_reduce_all(c, GR_OP_all, &safe, NULL, 0, &all);
-  if (status == GR_OK && !all.v[0].i) status = GR_NOT_FUSED;
+  if (status == GR_OK) status = gr_reduce_quietly(c, GR_OP_all, &safe, &all);
+  if (status == GR_OK && !all.v[0].i) {
+    status = gr_reduced_eval(c, &a);
+    if (status == GR_OK && b.a) status = gr_reduced_eval(c, &b);
+    if (status == GR_OK) status = gr_reduce_redo(c, w->op, s, a.a, b.a, out, &safe);
+  }
   gr_array_release(&safe);
   return status;
 }
@@ -367,11 +377,13 @@ gr_status gr_formula_reduce_each(gr_context *c, gr_op op, gr_shape s, gr_reduced
   const gr_wanted w = {op, a, b, ddof};
   const int dense = gr_array_dense(out) && (!out2 || gr_array_dense(out2));
   if (gr_shape_results(s, a.a->n) == 0) return GR_OK;
-  if (dense && gr_formula_fuses(op, s, a, b)) {
+  const int watched = gr_may_overflow(op, a.a->dtype);
+  const int again = watched && (overlaps(&a, out) || overlaps(&b, out)); /* what is overwritten cannot be read again */
+  if (dense && !again && gr_formula_fuses(op, s, a, b)) {
     const int across = s.rows && s.axis == 1;
-    const gr_status done = across                            ? reduce_across(c, op, s, &w, out, out2)
-                           : gr_may_overflow(op, a.a->dtype) ? reduce_watched(c, s, &w, out)
-                                                             : reduce_along(c, s, &w, 1, &out, out2);
+    const gr_status done = across    ? reduce_across(c, op, s, &w, out, out2)
+                           : watched ? reduce_watched(c, s, &w, out)
+                                     : reduce_along(c, s, &w, 1, &out, out2);
     if (done != GR_NOT_FUSED) {
       tell(c, op, s, &w);
       return done;
@@ -411,12 +423,6 @@ gr_status gr_formula_reduce_present(gr_context *c, gr_op op, gr_shape s, gr_redu
 }
 
 /* ---- to operations ---- */
-
-static int overlaps(const gr_reduced *r, const gr_array *out) {
-  int any = !r->e && r->a && gr_array_overlap(out, r->a);
-  for (int k = 0; r->e && k < r->e->program.input_count; k++) any |= gr_array_overlap(out, &r->e->inputs[k]);
-  return any;
-}
 
 int gr_formula_feeds(gr_feeding operation, gr_reduced a, gr_reduced b, const gr_array *out) {
   const gr_wanted w = {GR_OP_sum, a, b, 0};

@@ -31,8 +31,8 @@ gr_status gr_formula_reduce_each(gr_context *, gr_op, gr_shape, gr_reduced a, gr
                                  gr_array *out2);
 
 /*
-** Whether a reduction takes its operands in one pass, without their elements anywhere (into dense results); and the
-** bytes that it reads of an expression's arrays.
+** Whether a reduction takes its operands in one pass, without their elements anywhere (into dense results; but for
+** squares of f64 that leave its range); and the bytes that it reads of an expression's arrays.
 */
 int gr_formula_fuses(gr_op, gr_shape, gr_reduced a, gr_reduced b);
 int64_t gr_expression_reads(const gr_expression *);
@@ -68,6 +68,8 @@ gr_status gr_formula_merge(gr_context *, const gr_wanted *, int count, gr_consum
 */
 gr_status gr_formula_values(gr_context *, const gr_expression *, gr_consumer *, int count, gr_value *results);
 gr_status gr_formula_reduce_together(gr_context *, gr_wanted *, int count, gr_value *results);
+/* Stores an operand's elements; all of them take them from there that have the same array. */
+gr_status gr_formula_store(gr_context *, gr_wanted *, int count, gr_reduced);
 /*
 ** One of them into a ticket, as the backend's start (backend.h), where it takes an expression as it is: *job then says
 ** what comes. GR_NOT_FUSED: it does not, and nothing was done.
