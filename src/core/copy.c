@@ -1,8 +1,8 @@
-/* Fills, copies, and whether two arrays are equal. */
+#include "src/core/copy.h"
+
 #include <string.h>
 
 #include "src/core/later.h"
-#include "src/core/ops.h"
 
 gr_status gr_fill(gr_context *c, gr_array *a, gr_value value) {
   gr_queue *q = a->storage->queue;
@@ -44,13 +44,4 @@ gr_status gr_copy(gr_context *c, const gr_array *a, gr_array *out) {
   gr_status status = gr_array_read(a, gr_kernel_side(a->storage), &job.a);
   if (status == GR_OK) status = gr_array_write(out, gr_kernel_side(out->storage), 1, &job.out);
   return gr_later_do(c, q, status, GR_LATER_copy, &job, a->n, "copy");
-}
-
-gr_status gr_equal(gr_context *c, const gr_array *a, const gr_array *b, int *equal) {
-  gr_value r;
-  *equal = 0;
-  if (a->n != b->n || a->rows != b->rows || a->dtype != b->dtype) return GR_OK;
-  gr_status status = gr_reduce_all(c, GR_OP_differ, a, b, 0, &r);
-  *equal = status == GR_OK && r.v[0].i == 0;
-  return status;
 }

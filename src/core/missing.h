@@ -8,16 +8,6 @@
 
 #include "src/core/formula/present.h"
 
-typedef struct gr_partial_reduction {
-  gr_op op;
-  gr_shape shape;
-  gr_partial of; /* its spread follows from the shape */
-  double ddof;
-  int exact, single; /* correctly rounded; to f32 */
-  int turned;        /* rows of the shape are columns to whoever asks */
-  int64_t column;    /* what is reduced is this column of a matrix, from 1; 0: the whole, or all vectors of the shape */
-} gr_partial_reduction;
-
 /* One number (minmax: two) of the whole; of exact ones as gr_exact_all gives them. */
 gr_status gr_partial_all(gr_context *, const gr_partial_reduction *, gr_value *result);
 

@@ -6,7 +6,7 @@
 #define GR_MISSING_PASSES_H
 
 #include "src/core/formula/known.h"
-#include "src/core/missing.h"
+#include "src/core/formula/present.h"
 
 /*
 ** What is reduced, of each vector or of the whole. MAIN: the result, or what it is made of; OTHER: what stands beside

@@ -471,3 +471,12 @@ gr_status gr_softmax(gr_context *c, const gr_array *x, gr_array *out, int64_t ro
   cut(&job.out, s, x->n);
   return gr_later_do(c, q, status, GR_LATER_softmax, &job, x->n, "softmax");
 }
+
+gr_status gr_equal(gr_context *c, const gr_array *a, const gr_array *b, int *equal) {
+  gr_value r;
+  *equal = 0;
+  if (a->n != b->n || a->rows != b->rows || a->dtype != b->dtype) return GR_OK;
+  gr_status status = gr_reduce_all(c, GR_OP_differ, a, b, 0, &r);
+  *equal = status == GR_OK && r.v[0].i == 0;
+  return status;
+}

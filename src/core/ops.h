@@ -6,6 +6,7 @@
 #ifndef GR_OPS_H
 #define GR_OPS_H
 
+#include "src/core/copy.h"
 #include "src/core/operation.h"
 #include "src/core/segments.h"
 
@@ -107,9 +108,6 @@ gr_status gr_scan_each(gr_context *, gr_op, gr_shape, const gr_array *a, gr_arra
 gr_dtype gr_scan_dtype(gr_op, gr_dtype);
 gr_status gr_rmsnorm(gr_context *, const gr_array *x, const gr_array *w, gr_array *out, int64_t rows, double eps);
 gr_status gr_softmax(gr_context *, const gr_array *x, gr_array *out, int64_t rows);
-gr_status gr_fill(gr_context *, gr_array *, gr_value);
-/* Same dtype and length, may overlap, may change backend. */
-gr_status gr_copy(gr_context *, const gr_array *a, gr_array *out);
 /* The same dtype, length, shape and elements. */
 gr_status gr_equal(gr_context *, const gr_array *a, const gr_array *b, int *equal);
 

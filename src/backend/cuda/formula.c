@@ -9,40 +9,6 @@
 #include "kernels/cuda/formula/store.h"
 #include "kernels/numerics/numerics.h"
 
-int gr_cuda_skeleton_for(const gr_reduce_job *job, gr_reducer *red, gr_dtype *t) {
-  const gr_dtype bits = gr_bits_of_size(gr_size_of(job->dtype));
-  *red = gr_reducer_of(job->op, job->dtype);
-  *t = job->dtype;
-  switch (*red) {
-    case GR_RED_SUM:
-    case GR_RED_PROD:
-    case GR_RED_MINMAX:
-    case GR_RED_SUMSQ:
-    case GR_RED_VARIANCE:
-    case GR_RED_PRESENT:
-    case GR_RED_SUMEXP:
-    case GR_RED_DOT:
-    case GR_RED_SQDIFF:
-    case GR_RED_COSINE: return 1;
-    case GR_RED_SUMABS: *red = GR_RED_SUMSQ; return 1;
-    case GR_RED_ARGMIN:
-    case GR_RED_ARGMAX:
-      *red = GR_RED_ARGMAX;
-      if (!gr_is_float(*t)) *t = bits;
-      return 1;
-    case GR_RED_COUNT: *t = bits; return 1;
-    case GR_RED_SUMWIDE:
-    case GR_RED_DIFFER:
-    case GR_RED_SUM_F32:
-    case GR_RED_SUM_KAHAN:
-    case GR_RED_SUM_NEUMAIER:
-    case GR_RED_DOT_F32:
-    case GR_RED_DOT_KAHAN:
-    case GR_RED_DOT_NEUMAIER: return 0;
-  }
-  return 0;
-}
-
 /* ---- elements ---- */
 
 static gr_status store(gr_cuda_queue *q, const gr_formula_job *job) {
@@ -96,8 +62,8 @@ static int can_tally(const gr_consumer *reduced, const gr_consumer *counted) {
 /*
 ** Consumers share a launch that have one reducer and the same nodes; sum and extremes of one node; the extreme of a
 ** node and where it is; the least of one node and the greatest of another; sums, and how often something else is not
-** 0. So what reduces the present elements of an array reads it once. Numbers for the host take as many launches as it needs,
-** all at once; arrays take one, or none.
+** 0. So what reduces the present elements of an array reads it once. Numbers for the host take as many launches as
+** they need, all at once; arrays take one, or none.
 */
 typedef struct shared {
   const gr_consumer *first; /* whose job it runs */

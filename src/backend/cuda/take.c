@@ -47,3 +47,37 @@ gr_status gr_cuda_take_formula(gr_cuda_queue *q, const gr_formula_job *job, cons
                                  .launch = gr_jit_launch};
   return GR_OK;
 }
+
+int gr_cuda_skeleton_for(const gr_reduce_job *job, gr_reducer *red, gr_dtype *t) {
+  const gr_dtype bits = gr_bits_of_size(gr_size_of(job->dtype));
+  *red = gr_reducer_of(job->op, job->dtype);
+  *t = job->dtype;
+  switch (*red) {
+    case GR_RED_SUM:
+    case GR_RED_PROD:
+    case GR_RED_MINMAX:
+    case GR_RED_SUMSQ:
+    case GR_RED_VARIANCE:
+    case GR_RED_PRESENT:
+    case GR_RED_SUMEXP:
+    case GR_RED_DOT:
+    case GR_RED_SQDIFF:
+    case GR_RED_COSINE: return 1;
+    case GR_RED_SUMABS: *red = GR_RED_SUMSQ; return 1;
+    case GR_RED_ARGMIN:
+    case GR_RED_ARGMAX:
+      *red = GR_RED_ARGMAX;
+      if (!gr_is_float(*t)) *t = bits;
+      return 1;
+    case GR_RED_COUNT: *t = bits; return 1;
+    case GR_RED_SUMWIDE:
+    case GR_RED_DIFFER:
+    case GR_RED_SUM_F32:
+    case GR_RED_SUM_KAHAN:
+    case GR_RED_SUM_NEUMAIER:
+    case GR_RED_DOT_F32:
+    case GR_RED_DOT_KAHAN:
+    case GR_RED_DOT_NEUMAIER: return 0;
+  }
+  return 0;
+}

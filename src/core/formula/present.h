@@ -24,6 +24,17 @@ typedef struct gr_partial {
   gr_missing missing;
 } gr_partial;
 
+/* A reduction of what is present (src/core/missing.h). */
+typedef struct gr_partial_reduction {
+  gr_op op;
+  gr_shape shape;
+  gr_partial of; /* its spread follows from the shape */
+  double ddof;
+  int exact, single; /* correctly rounded; to f32 */
+  int turned;        /* rows of the shape are columns to whoever asks */
+  int64_t column;    /* what is reduced is this column of a matrix, from 1; 0: the whole, or all vectors of the shape */
+} gr_partial_reduction;
+
 /* An expression in memory of its own, and a promise of its elements. Zeros: nothing yet. */
 typedef struct gr_made {
   gr_expression *e;
