@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "kernels/cuda/launch.h"
 #include "src/backend/jit/code.h"
 #include "src/backend/jit/shipped.h"
 
@@ -76,33 +77,35 @@ static int masked(void) {
 static const struct asked {
   const char *name;
   int (*formula)(void);
-  int reducer, variant, number, present; /* present: 1, and with a tally 2 */
+  int reducer, variant, number;
+  gr_cuda_present present;
+  int tallied;
 } all[] = {
-    {"sum_square", square, GR_RED_SUM, 0, 1, 0},
-    {"sum_root", root, GR_RED_SUM, 0, 1, 0},
-    {"sum_wide", wide, GR_RED_SUM, 0, 1, 0},
-    {"sum_narrow", narrow, GR_RED_SUM, 0, 1, 0},
-    {"max_quotient", quotient, GR_RED_MINMAX, 0, 1, 0},
-    {"all_root", root, GR_JIT_BOTH, 0, 1, 0},
-    {"present_sum", square, GR_RED_SUM, 0, 1, 1},
-    {"present_mean", square, GR_RED_SUM, 0, 1, 2},
-    {"present_mse", square, GR_RED_SQDIFF, 0, 1, 2},
-    {"present_dot", square, GR_RED_DOT, 0, 1, 1},
-    {"present_norm", square, GR_RED_SUMSQ, 0, 1, 1},
-    {"present_max", square, GR_RED_MINMAX, 0, 1, 1},
-    {"present_argmax", square, GR_RED_ARGMAX, 0, 1, 1},
-    {"variance_square", square, GR_RED_PRESENT, 0, 1, 0},
-    {"variance_masked", masked, GR_RED_PRESENT, 0, 1, 0},
-    {"rows_root", root, GR_RED_SUM, 0, 0, 0},
-    {"rows_variance", square, GR_RED_PRESENT, 0, 0, 0},
-    {"columns_square", square, GR_JIT_COLUMNS_SUM, 0, 0, 0},
-    {"histogram_even32", square, GR_JIT_HISTOGRAM, 0, 0, 0},
-    {"histogram_even64", square, GR_JIT_HISTOGRAM, 1, 0, 0},
-    {"histogram_edges", square, GR_JIT_HISTOGRAM, 2, 0, 0},
-    {"histogram_many", square, GR_JIT_HISTOGRAM, 3, 0, 0},
-    {"scan_short_sum", square, GR_JIT_SCAN, 0, 0, 0},
-    {"scan_long_sum", square, GR_JIT_SCAN, 3, 0, 0},
-    {"scan_long_order", square, GR_JIT_SCAN, 5, 0, 0},
+    {"sum_square", square, GR_RED_SUM, 0, 1, GR_PRESENT_NONE, 0},
+    {"sum_root", root, GR_RED_SUM, 0, 1, GR_PRESENT_NONE, 0},
+    {"sum_wide", wide, GR_RED_SUM, 0, 1, GR_PRESENT_NONE, 0},
+    {"sum_narrow", narrow, GR_RED_SUM, 0, 1, GR_PRESENT_NONE, 0},
+    {"max_quotient", quotient, GR_RED_MINMAX, 0, 1, GR_PRESENT_NONE, 0},
+    {"all_root", root, GR_JIT_BOTH, 0, 1, GR_PRESENT_NONE, 0},
+    {"present_sum", square, GR_RED_SUM, 0, 1, GR_PRESENT_leaves, 0},
+    {"present_mean", square, GR_RED_SUM, 0, 1, GR_PRESENT_leaves, 1},
+    {"present_mse", square, GR_RED_SQDIFF, 0, 1, GR_PRESENT_leaves, 1},
+    {"present_dot", square, GR_RED_DOT, 0, 1, GR_PRESENT_leaves, 0},
+    {"present_norm", square, GR_RED_SUMSQ, 0, 1, GR_PRESENT_leaves, 0},
+    {"present_max", square, GR_RED_MINMAX, 0, 1, GR_PRESENT_leaves, 0},
+    {"present_argmax", square, GR_RED_ARGMAX, 0, 1, GR_PRESENT_leaves, 0},
+    {"variance_square", square, GR_RED_PRESENT, 0, 1, GR_PRESENT_NONE, 0},
+    {"variance_masked", masked, GR_RED_PRESENT, 0, 1, GR_PRESENT_NONE, 0},
+    {"rows_root", root, GR_RED_SUM, 0, 0, GR_PRESENT_NONE, 0},
+    {"rows_variance", square, GR_RED_PRESENT, 0, 0, GR_PRESENT_NONE, 0},
+    {"columns_square", square, GR_JIT_COLUMNS_SUM, 0, 0, GR_PRESENT_NONE, 0},
+    {"histogram_even32", square, GR_JIT_HISTOGRAM, 0, 0, GR_PRESENT_NONE, 0},
+    {"histogram_even64", square, GR_JIT_HISTOGRAM, 1, 0, GR_PRESENT_NONE, 0},
+    {"histogram_edges", square, GR_JIT_HISTOGRAM, 2, 0, GR_PRESENT_NONE, 0},
+    {"histogram_many", square, GR_JIT_HISTOGRAM, 3, 0, GR_PRESENT_NONE, 0},
+    {"scan_short_sum", square, GR_JIT_SCAN, 0, 0, GR_PRESENT_NONE, 0},
+    {"scan_long_sum", square, GR_JIT_SCAN, 3, 0, GR_PRESENT_NONE, 0},
+    {"scan_long_order", square, GR_JIT_SCAN, 5, 0, GR_PRESENT_NONE, 0},
 };
 
 static FILE *open_in(const char *folder, const char *name) {
@@ -141,20 +144,22 @@ static void write_some(const char *folder) {
   for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
     start_code(all[k].reducer, GR_F32, all[k].number);
     code.variant = (uint8_t)all[k].variant;
-    code.present = all[k].present != 0;
-    code.tally = all[k].present == 2 ? 0 : -1;
+    code.present = (uint8_t)all[k].present;
+    code.tally = (int16_t)(all[k].tallied ? 0 : -1);
     code.a = (int16_t)all[k].formula();
     write_code(folder, all[k].name);
   }
 }
 
 /* What elements are, and what is counted, are inputs. */
-static void write_reducer(const char *folder, const char *name, int number, int reducer, int dtype, int tallied) {
+static void write_reducer(const char *folder, const char *name, int number, int reducer, int dtype, int tallied,
+                          gr_cuda_present present) {
 #define GR_X(id, inputs, f, i) inputs,
   static const int inputs[] = {GR_REDUCERS(GR_X)};
 #undef GR_X
   char file[64];
   start_code(reducer, (gr_dtype)dtype, number);
+  code.present = (uint8_t)present;
   for (int k = 0; k < inputs[reducer]; k++) code.nodes[input(k)].dtype = (uint8_t)dtype;
   code.b = (int16_t)(inputs[reducer] == 2 ? 1 : -1);
   if (tallied) code.nodes[code.tally = (int16_t)input(inputs[reducer])].dtype = GR_U8;
@@ -164,15 +169,36 @@ static void write_reducer(const char *folder, const char *name, int number, int 
   write_code(folder, file);
 }
 
+/* Skeletons by the first word of their names (shipped.h), which has two or three numbers behind it. */
+static const struct kind {
+  const char *word;
+  int numbers, tallied;
+  gr_cuda_present present;
+} kinds[] = {
+    {"reduce ", 3, 0, GR_PRESENT_NONE},
+    {"tallied ", 3, 1, GR_PRESENT_NONE},
+    {"present ", 2, 0, GR_PRESENT_leaves},
+    {"counted ", 2, 1, GR_PRESENT_leaves},
+    {"rows_by_element ", 2, 0, GR_PRESENT_rows_by_element},
+    {"cols_unordered ", 2, 0, GR_PRESENT_cols_unordered},
+};
+
 static void write_every(const char *folder) {
+  int count[sizeof kinds / sizeof *kinds] = {0};
   write_some(folder);
-  for (const gr_shipped *s = gr_shipped_texts; s->name; s++) {
-    int number, reducer, dtype, read = 0;
-    const int tallied = sscanf(s->name, "tallied %d %d %d%n", &number, &reducer, &dtype, &read) == 3;
-    if (!tallied && sscanf(s->name, "reduce %d %d %d%n", &number, &reducer, &dtype, &read) != 3) continue;
-    if (s->name[read]) fprintf(stderr, "%s: three numbers expected\n", s->name), exit(1);
-    write_reducer(folder, s->name, number, reducer, dtype, tallied);
-  }
+  for (const gr_shipped *s = gr_shipped_texts; s->name; s++)
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+      const size_t length = strlen(kinds[k].word);
+      int v[3] = {0, 0, 0};
+      if (strncmp(s->name, kinds[k].word, length) != 0) continue;
+      const int first = 3 - kinds[k].numbers; /* the number that may be missing comes first */
+      if (sscanf(s->name + length, first ? "%d %d" : "%d %d %d", v + first, v + first + 1, v + 2) != kinds[k].numbers)
+        fprintf(stderr, "%s: %d numbers expected\n", s->name, kinds[k].numbers), exit(1);
+      write_reducer(folder, s->name, v[0], v[1], v[2], kinds[k].tallied, kinds[k].present);
+      count[k]++;
+    }
+  for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+    if (!count[k]) fprintf(stderr, "no skeleton is called '%s...'\n", kinds[k].word), exit(1);
 }
 
 static double ms_of(const char *path) {

@@ -86,7 +86,7 @@ Sums, products, minima, maxima, counts, norms, `dot`, `cosine` and `logsumexp` t
 `mse`, `minmax` and positions need a second number beside the first: on the CPU in the same pass (of columns in
 another one), on GPUs by a launch of its own, but of whole arrays and of rows with `skipnan`. Variances of integers
 take such a pass and then one more, since missing elements stand at the mean, which must be known. On GPUs numbers
-and rows of floats with `skipnan`, and minima, maxima and positions of columns, come, from compute capability 8.0 on,
+and rows of floats with `skipnan`, and minima, maxima and positions of columns of more than 32 rows, come, from 8.0 on,
 from the kernels of plain calls, which leave NaN out as they read, of views at any place, too. Minima, maxima,
 positions, and variances with `ddof` above 0, wait for a number that says whether one of them may be of nothing; only
 if it says so are elements counted. On GPUs whole arrays, rows and sums of columns are compiled as formulas are; other

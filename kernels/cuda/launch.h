@@ -118,7 +118,10 @@ int gr_cuda_reduce_arrays(const gr_reduce_job *const *, int count, const gr_cuda
 ** histogram and a scan take: a gr_hist_skeleton, a gr_scan_skeleton, or -1, if there is none.
 */
 int gr_cuda_columns_fit(const gr_reduce_job *, const gr_cuda_chip *);
-/* Which kernel reduces what is present of a job's vectors; GR_PRESENT_NONE: the built one has no such likeness. */
+/*
+** Which kernel reduces what is present of a job's vectors, of rows gr_reduce_leaves if no other does; GR_PRESENT_NONE:
+** the built one has no such likeness.
+*/
 gr_cuda_present gr_cuda_present_for(const gr_reduce_job *, const gr_cuda_chip *);
 int gr_cuda_histogram_skeleton(const gr_histogram_job *, const gr_cuda_chip *);
 int gr_cuda_scan_skeleton(const gr_scan_job *, const gr_cuda_chip *);

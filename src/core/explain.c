@@ -93,8 +93,10 @@ gr_status gr_explain(const gr_reduction *r, gr_explanation *e) {
     return GR_OK;
   }
   q->backend->explain(q, &job, number, &e->how);
-  if ((r->op == GR_OP_argmin || r->op == GR_OP_argmax) && !number && job.n == 1 && !r->shape.segments)
+  if ((r->op == GR_OP_argmin || r->op == GR_OP_argmax) && r->shape.rows && job.n == 1) {
     e->how = (gr_explained){.kernel = "fill", .why = "an only element is the first"};
+    e->reads = e->uploads = 0;
+  }
   if (!number || r->ddof != 0 || !gr_reduce_is_small(r->a, r->b)) return GR_OK;
   e->how.kernel = "small";
   e->how.why = "a short vector in the host's memory, at once";

@@ -319,7 +319,7 @@ extern "C" int gr_cuda_columns_fit(const gr_reduce_job *job, const gr_cuda_chip 
   return p.reducer == GR_RED_SUM && p.row->kernel == GR_KERNEL_cols_sum && !how.unaligned && !how.two_a_word;
 }
 
-/* Of short rows half a leaf would be idle warps of gr_reduce_leaves. */
+/* In gr_reduce_leaves a warp would be idle for most of a leaf if rows are shorter than half of one. */
 extern "C" gr_cuda_present gr_cuda_present_for(const gr_reduce_job *job, const gr_cuda_chip *chip) {
   const Plan p = plan(*job, *chip, 0, false, false);
   const gr_reducer red = p.reducer;
@@ -329,9 +329,9 @@ extern "C" gr_cuda_present gr_cuda_present_for(const gr_reduce_job *job, const g
   if (!p.many || (!are_columns(p) && (!shortened || job->n * 2 > GR_LEAF(gr_size_of(job->dtype)))))
     return GR_PRESENT_leaves;
   if (p.row->kernel == GR_KERNEL_cols_unordered) return extreme ? GR_PRESENT_cols_unordered : GR_PRESENT_NONE;
-  if (are_columns(p) || !accepts_rows_by_element(p, *chip)) return GR_PRESENT_NONE;
-  return extreme || red == GR_RED_SUM || red == GR_RED_SUMSQ || red == GR_RED_SUMABS ? GR_PRESENT_rows_by_element
-                                                                                     : GR_PRESENT_NONE;
+  if (are_columns(p)) return GR_PRESENT_NONE;
+  const bool by_element = extreme || red == GR_RED_SUM || red == GR_RED_SUMSQ || red == GR_RED_SUMABS;
+  return by_element && accepts_rows_by_element(p, *chip) ? GR_PRESENT_rows_by_element : GR_PRESENT_leaves;
 }
 
 int gr_reduce_to_scratch(const gr_reduce_job &job, const gr_cuda_run &run, size_t bytes, char **out) {

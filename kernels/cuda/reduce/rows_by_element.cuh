@@ -50,7 +50,7 @@ static __device__ __forceinline__ int gr_stage_fill(char *stage, int gap, const 
   for (int i = 0; i <= gr_by_element_bytes / 512; i++, stage += 512 + 4 * gap)
     if (i * 32 < left) {
       uint32_t *to = (uint32_t *)stage;
-      if constexpr (gr_blanks_in_stage<R>) gr_blank_word<R>(w[i], w[i], 0, 16 / gr_size<R::dtype>);
+      if constexpr (gr_blanks_in_stage<R>) gr_blank_alone<R>(w[i]);
       if (gap == 0) {
         *(uint4 *)to = w[i];
       } else {

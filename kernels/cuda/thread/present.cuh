@@ -84,4 +84,23 @@ __device__ __forceinline__ int gr_blank_word(uint4 &a, uint4 &b, int from, int t
   return n;
 }
 
+/*
+** Blanks a word that waits among others, and counts nothing. Of f64 by halves: elements in pairs of registers would
+** spill (rows of 64: 405 us, as many as stored elements take).
+*/
+template <class Q>
+__device__ __forceinline__ void gr_blank_alone(uint4 &a) {
+  auto halves = [](uint32_t &low, uint32_t &high) {
+    asm("{.reg .pred %%p;\n\t.reg .f64 %%x;\n\tmov.b64 %%x, {%0, %1};\n\tsetp.num.f64 %%p, %%x, %%x;\n\t"
+        "selp.b32 %0, %0, 0, %%p;\n\tselp.b32 %1, %1, 0, %%p;}"
+        : "+r"(low), "+r"(high));
+  };
+  if constexpr (gr_size<Q::dtype> == 8) {
+    halves(a.x, a.y);
+    halves(a.z, a.w);
+  } else {
+    gr_blank_word<Q>(a, a, 0, 16 / gr_size<Q::dtype>);
+  }
+}
+
 #endif

@@ -57,21 +57,25 @@ static gr_status feed(gr_cuda_queue *q, const gr_formula_job *job, launching l) 
   return status;
 }
 
-/* Columns of what is not NaN of a matrix that lies in memory; GR_NOT_FUSED: no kernel leaves that out. */
-static gr_status feed_present(gr_cuda_queue *q, const gr_formula_job *job) {
-  gr_reduce_job own = *(const gr_reduce_job *)job->operation;
-  const gr_consumer asked = {.job = own, .a = job->a, .b = job->b};
+/* Whether there is a kernel for columns of what is not NaN of a matrix that lies in memory; its job. */
+static int is_present(const gr_cuda_queue *q, const gr_formula_job *job, gr_reduce_job *own) {
+  const gr_consumer asked = {.job = *(const gr_reduce_job *)job->operation, .a = job->a, .b = job->b};
   const gr_cuda_chip *chip = &q->device->chip;
   gr_filled f;
+  if (chip->major < GR_PRESENT_LEAST || !gr_cuda_is_of_present(job, &asked, &f) || f.of[1] >= 0) return 0;
+  *own = asked.job;
+  own->a = job->inputs[job->program->nodes[f.of[0]].input];
+  own->a.step = own->a.stride;
+  own->a.stride *= own->count;
+  return gr_cuda_present_for(own, chip) == GR_PRESENT_cols_unordered;
+}
+
+static gr_status feed_present(gr_cuda_queue *q, const gr_formula_job *job) {
+  gr_reduce_job own;
   gr_reducer red;
   gr_dtype t;
-  if (chip->major < GR_PRESENT_LEAST || !gr_cuda_is_of_present(job, &asked, &f) || f.of[1] >= 0) return GR_NOT_FUSED;
-  own.a = job->inputs[job->program->nodes[f.of[0]].input];
-  own.a.step = own.a.stride;
-  own.a.stride *= own.count;
-  const gr_cuda_present present = gr_cuda_present_for(&own, chip);
-  if (present != GR_PRESENT_cols_unordered || !gr_cuda_skeleton_for(&own, &red, &t)) return GR_NOT_FUSED;
-  return feed(q, job, (launching){(int)red, 0, t, &own, launch_columns, present});
+  if (!is_present(q, job, &own) || !gr_cuda_skeleton_for(&own, &red, &t)) return GR_NOT_FUSED;
+  return feed(q, job, (launching){(int)red, 0, t, &own, launch_columns, GR_PRESENT_cols_unordered});
 }
 
 static gr_status feed_columns(gr_cuda_queue *q, const gr_formula_job *job) {
@@ -118,9 +122,8 @@ int gr_cuda_fits(gr_queue *base, gr_feeding feeds, const void *operation) {
   return gr_cuda_columns_fit(&own, &q->device->chip);
 }
 
-int gr_cuda_fits_present(gr_queue *base, const gr_reduce_job *job) {
+int gr_cuda_fits_present(gr_queue *base, const gr_formula_job *job) {
   const gr_cuda_queue *q = (const gr_cuda_queue *)base;
-  const gr_reduce_job own = placed_columns(job);
-  if (gr_jit_missing(q->device->chip.device) || q->device->chip.major < GR_PRESENT_LEAST) return 0;
-  return gr_is_float(own.dtype) && gr_cuda_present_for(&own, &q->device->chip) == GR_PRESENT_cols_unordered;
+  gr_reduce_job own;
+  return !gr_jit_missing(q->device->chip.device) && is_present(q, job, &own);
 }

@@ -168,8 +168,8 @@ static gr_status to_array(gr_cuda_queue *q, const gr_formula_job *job) {
   if (job->consumer_count > 2 || s.count > 1) return GR_NOT_FUSED;
   if (asked->n > GR_MOST_LEAVES * GR_LEAF(size)) return GR_NOT_FUSED;
   const int whole = !asked->offsets && is_all_present(q, job, &s, 0, &own);
-  const gr_cuda_present present = whole ? gr_cuda_present_for(&own, &q->device->chip) : GR_PRESENT_NONE;
-  if (present > GR_PRESENT_leaves && l->tally >= 0) return GR_NOT_FUSED; /* they count nothing */
+  gr_cuda_present present = whole ? gr_cuda_present_for(&own, &q->device->chip) : GR_PRESENT_NONE;
+  if (present == GR_PRESENT_rows_by_element && l->tally >= 0) present = GR_PRESENT_leaves; /* which alone counts */
   const int is_short = present <= GR_PRESENT_leaves && asked->count > 1 && asked->n * size < GR_LEAST_ROW;
   if (asked->offsets ? asked->n > most : is_short) return GR_NOT_FUSED;
   if (!present) own = placed(asked);
@@ -285,8 +285,8 @@ static void see_one(const gr_compiled *c, void *to) {
     GR_REDUCERS(GR_X)
 #undef GR_X
   };
-  static const char *const present[] = {
-#define GR_X(id, inputs, f, i) #id ", present",
+  static const char *const present[][3] = {
+#define GR_X(id, inputs, f, i) {#id ", present", #id ", present, short rows", #id ", present, columns"},
     GR_REDUCERS(GR_X)
 #undef GR_X
   };
@@ -301,7 +301,7 @@ static void see_one(const gr_compiled *c, void *to) {
   l->see(&(gr_compiled_formula){.program = {.nodes = (gr_node *)(uintptr_t)code->nodes, .count = code->count},
                                 .result = code->a,
                                 .what = code->reducer < 0 ? others[-code->reducer]
-                                        : code->present   ? present[code->reducer]
+                                        : code->present   ? present[code->reducer][code->present - 1]
                                                           : reducers[code->reducer],
                                 .seconds = c->seconds,
                                 .uses = c->uses},

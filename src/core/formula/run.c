@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 
-#include "kernels/filling.h"
 #include "src/core/formula/steps.h"
 #include "src/core/later.h"
 #include "src/core/map.h"
@@ -271,13 +270,15 @@ static int feeds(const gr_queue *q, gr_feeding operation) { return (int)(q->back
 static int fits_across(gr_op op, gr_shape s, gr_reduced a) {
   gr_queue *q = queue_of(&a);
   gr_reduce_job job = reduce_job(op, a.a, 0, s.rows);
-  gr_filled f;
+  gr_vec v[GR_FORMULA_INPUTS];
   job.count = gr_shape_results(s, a.a->n);
   if (!feeds(q, GR_FEEDS_COLUMNS)) return 0;
   if (!q->backend->fits || q->backend->fits(q, GR_FEEDS_COLUMNS, &job)) return 1;
-  const gr_consumer c = {.job = job, .a = a.e ? a.e->result : -1, .b = -1};
-  if (!a.e || !q->backend->fits_present || !gr_find_filled(&a.e->program, &c, 1, 0, &f) || !f.nan) return 0;
-  return a.e->program.nodes[f.of[0]].kind == GR_NODE_INPUT && q->backend->fits_present(q, &job);
+  if (!a.e || !q->backend->fits_present) return 0;
+  for (int k = 0; k < a.e->program.input_count; k++) v[k] = (gr_vec){.stride = a.e->inputs[k].stride};
+  const gr_formula_job asked = {
+      .program = &a.e->program, .inputs = v, .n = a.e->n, .operation = &job, .a = a.e->result, .b = -1};
+  return q->backend->fits_present(q, &asked);
 }
 
 /* Positions follow one another in every vector of the shape, or across them, where no square needs a second look. */
