@@ -197,7 +197,7 @@ end
 
 -- ---- all of it; several skeletons are compressed together, since one says much about the next ----
 
-local TOGETHER = 16
+local TOGETHER = 32
 local table_of, count, waiting = {}, 0, {}
 
 local function ship(name, text, packed, of, ids, differences)
@@ -234,6 +234,7 @@ ship("steps", #text, write(text), #text, 0, 0)
 for k = 2, #arg do
   local items = items_of(arg[k])
   rename(items, "k")
+  local kernels = {}
   for _, item in ipairs(items) do
     if item.kind == "kernel" then
       local reducer, dtype, number = item.name:match "gr_reducer(%d+)EL%d+gr_dtype(%d+)E.-Lb([01])E"
@@ -246,11 +247,19 @@ for k = 2, #arg do
       local name = columns and "columns " .. columns or both and "both " .. both or ends and "ends " .. ends or
         present and ("%s %d %d"):format(kernel or present, item.name:match "gr_reducer(%d+)EL%d+gr_dtype(%d+)E") or
         reducer and ("%s %d %d %d"):format(way, number, reducer, dtype)
-      local own = skeleton(item)
-      local ids, differences = coded(own)
-      waiting[#waiting + 1] = { name = name or item.name, bytes = #own, ids = ids, differences = differences }
-      if #waiting == TOGETHER then ship_waiting() end
+      kernels[#kernels + 1] = { name = name or item.name, item = item }
     end
+  end
+  -- one reducer's dtypes beside each other, which differ least: 5 % less
+  for _, kernel in ipairs(kernels) do
+    kernel.key = kernel.name:gsub("%d+", function(number) return ("%03d"):format(number) end)
+  end
+  table.sort(kernels, function(a, b) return a.key < b.key end)
+  for _, kernel in ipairs(kernels) do
+    local own = skeleton(kernel.item)
+    local ids, differences = coded(own)
+    waiting[#waiting + 1] = { name = kernel.name, bytes = #own, ids = ids, differences = differences }
+    if #waiting == TOGETHER then ship_waiting() end
   end
 end
 ship_waiting()

@@ -56,9 +56,9 @@ struct elements_left {
 };
 
 /* Calls use(i) for each element that is there. */
-template <int count, typename Behind, typename Use>
+template <gr_dtype D, int count, typename Behind, typename Use>
 static __device__ __forceinline__ void each_present(elements_left left, Behind behind, Use use) {
-  constexpr int at_once = Tuning::softmax_at_once<count>;
+  constexpr int at_once = Tuning::softmax_at_once<count, (int)sizeof(computed<D>)>;
 #pragma unroll
   for (int i = 0; i < count; i += at_once) {
     if (behind(i + at_once - 1) < left.least) {
@@ -82,7 +82,7 @@ static __device__ __forceinline__ void load_present(computed<D> (&v)[count], ele
     x[i] = gr_minus_infinity<D>();
     if constexpr (D == GR_F16) x[i].bits = brain ? gr_minus_infinity<GR_BF16>().bits : x[i].bits;
   }
-  each_present<count>(left, behind, [&](int i) { x[i] = *(const gr_type<D> *)at(i); });
+  each_present<D, count>(left, behind, [&](int i) { x[i] = *(const gr_type<D> *)at(i); });
   if constexpr (D == GR_F16) {
     gr_widen_16bit(v, x, brain);
   } else {
@@ -102,9 +102,9 @@ static __device__ __forceinline__ void store_present(const computed<D> (&y)[coun
     for (int i = 0; i < count; i++)
       if (behind(i) < left.own) *(gr_type<D> *)at(i) = nan;
   } else if (D == GR_F16 && brain) {
-    each_present<count>(left, behind, [&](int i) { *(gr_bf16 *)at(i) = rounded<GR_BF16>(y[i] * factor); });
+    each_present<D, count>(left, behind, [&](int i) { *(gr_bf16 *)at(i) = rounded<GR_BF16>(y[i] * factor); });
   } else {
-    each_present<count>(left, behind, [&](int i) { *(gr_type<D> *)at(i) = rounded<D>(y[i] * factor); });
+    each_present<D, count>(left, behind, [&](int i) { *(gr_type<D> *)at(i) = rounded<D>(y[i] * factor); });
   }
 }
 
@@ -139,22 +139,12 @@ static __device__ __forceinline__ double exp_normal(double x) { return gr_exp_no
 template <int count, typename Behind>
 static __device__ __forceinline__ void exponentials_of_group(float (&x)[count], float (&e)[count], int first,
                                                              elements_left left, Behind behind) {
-  constexpr int some = count < Tuning::softmax_partly ? count : Tuning::softmax_partly;
-  static_assert(count % some == 0, "some together are all");
-  const bool all = behind(first + count - 1) < left.least;
-  if (all && are_normal(x)) {
+  if (behind(first + count - 1) < left.least && are_normal(x)) {
 #pragma unroll
     for (int j = 0; j < count; j++) e[j] = exp_normal(x[j]);
-  } else if (all) {
+  } else if (behind(first) < left.most) {
 #pragma unroll
     for (int j = 0; j < count; j++) e[j] = exp_down(x[j]);
-  } else {
-#pragma unroll
-    for (int j = 0; j < count; j += some)
-      if (behind(first + j) < left.most) {
-#pragma unroll
-        for (int i = j; i < j + some; i++) e[i] = exp_down(x[i]);
-      }
   }
 }
 
@@ -192,7 +182,7 @@ static __device__ __forceinline__ void exponentials_of_group(double (&x)[count],
 template <int count, typename V, typename Behind>
 static __device__ __forceinline__ void exponentials(const V (&v)[count], V most, V (&y)[count], elements_left left,
                                                     Behind behind) {
-  constexpr int at_once = Tuning::softmax_at_once<count>;
+  constexpr int at_once = Tuning::softmax_at_once<count, (int)sizeof(V)>;
   static_assert(count % at_once == 0, "groups are whole");
 #pragma unroll
   for (int i = 0; i < count; i += at_once) {

@@ -94,11 +94,12 @@ struct gr_norm_tuning {
      60 27.7 -> 25.4, f16 120000 x 128 23.5 -> 24.4. Doubled also where 8 threads have a row: f16 200000 x 50 19.4 ->
      35.9. */
   template <int size> static constexpr int softmax_few_own = size == 2 ? 8 : 4;
-  /* Exponentials of a thread that overlap, and share a test for what is there: f16 2^16 x 1024, 4: 87, now 80. */
-  template <int count> static constexpr int softmax_at_once = count > 8 ? 8 : count < 4 ? count : 4;
-  /* Of those that are only partly there so many are made together, up to the last that is: all of them 178443 x 135 of
-     bf16 58.5 us, now 50.6, 249914 x 342 163, now 152, f32 100000 x 130 39.9, now 36.7. */
-  static constexpr int softmax_partly = 2;
+  /* Exponentials of a thread that overlap, and share a test for what is there: f16 2^16 x 1024, 4: 87, now 80. Of up to
+     16 elements but f64 4, as those of the last group are made whether they are there or not: by 8 bf16 178443 x 135
+     58.5 us, now 52.0, 249914 x 342 163, now 152, f32 65536 x 300 45.3, now 42.8; by 4 f64 30000 x 300 38.2 -> 41.1. */
+  template <int count, int size> static constexpr int softmax_at_once = count > (size == 8 ? 8 : 16) ? 8
+                                                                       : count < 4                   ? count
+                                                                                                     : 4;
 
   /* ---- softmax, longer rows that registers hold (softmax_rows.cuh) ---- */
 
