@@ -197,7 +197,7 @@ end
 
 -- ---- all of it; several skeletons are compressed together, since one says much about the next ----
 
-local TOGETHER = 32
+local TOGETHER = 24
 local table_of, count, waiting = {}, 0, {}
 
 local function ship(name, text, packed, of, ids, differences)
