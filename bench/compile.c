@@ -189,12 +189,14 @@ static void write_every(const char *folder) {
   for (const gr_shipped *s = gr_shipped_texts; s->name; s++)
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
       const size_t length = strlen(kinds[k].word);
-      int v[3] = {0, 0, 0};
+      const int numbers = kinds[k].numbers;
+      int number = 0, reducer, dtype, read = 0;
       if (strncmp(s->name, kinds[k].word, length) != 0) continue;
-      const int first = 3 - kinds[k].numbers; /* the number that may be missing comes first */
-      if (sscanf(s->name + length, first ? "%d %d" : "%d %d %d", v + first, v + first + 1, v + 2) != kinds[k].numbers)
-        fprintf(stderr, "%s: %d numbers expected\n", s->name, kinds[k].numbers), exit(1);
-      write_reducer(folder, s->name, v[0], v[1], v[2], kinds[k].tallied, kinds[k].present);
+      const char *rest = s->name + length;
+      const int found = numbers == 3 ? sscanf(rest, "%d %d %d%n", &number, &reducer, &dtype, &read)
+                                     : sscanf(rest, "%d %d%n", &reducer, &dtype, &read);
+      if (found != numbers || rest[read]) fprintf(stderr, "%s: %d numbers expected\n", s->name, numbers), exit(1);
+      write_reducer(folder, s->name, number, reducer, dtype, kinds[k].tallied, kinds[k].present);
       count[k]++;
     }
   for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)

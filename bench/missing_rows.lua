@@ -56,7 +56,7 @@ for _, dtype in ipairs { "f32", "f64", "bf16" } do
   compare(dtype)
   local a, holes = data(n, dtype)
   for _, rows in ipairs { 8192, 1000, 65536, 1048576 } do
-    for axis = rows == 1000 and 2 or rows == 65536 and 2 or 1, 2 do
+    for axis = (rows == 1000 or rows == 65536) and 2 or 1, 2 do
       local count = n - n % rows
       local x, y = a:slice(1, count), holes:slice(1, count)
       for _, op in ipairs(ops) do

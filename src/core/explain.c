@@ -93,7 +93,7 @@ gr_status gr_explain(const gr_reduction *r, gr_explanation *e) {
     return GR_OK;
   }
   q->backend->explain(q, &job, number, &e->how);
-  if ((r->op == GR_OP_argmin || r->op == GR_OP_argmax) && r->shape.rows && job.n == 1) {
+  if (gr_is_only_place(r->op, r->shape, r->a->n)) {
     e->how = (gr_explained){.kernel = "fill", .why = "an only element is the first"};
     e->reads = e->uploads = 0;
   }

@@ -77,24 +77,28 @@ static gr_status give(const gr_passes *s, finish f, gr_array *out, gr_value *res
   return status;
 }
 
-/* Where kernels run: an array becomes one of another dtype. */
-static gr_status to_dtype(gr_context *c, gr_array *a, gr_dtype t) {
+/* A copy, of whatever dtype that has. */
+static gr_status cast(gr_context *c, const gr_array *a, gr_array *out) {
   const gr_map_call call = {.op = GR_MAP_cast, .dtype = a->dtype, .a = {a, 0}};
-  gr_array cast = {0};
-  if (a->dtype == t) return GR_OK;
-  gr_status status = gr_array_make_beside(c, a, &cast, t, a->n);
-  if (status == GR_OK) status = gr_map_arrays(c, &call, &cast);
+  return a->dtype == out->dtype ? gr_copy(c, a, out) : gr_map_arrays(c, &call, out);
+}
+
+/* Where kernels run: an array becomes one of f64. */
+static gr_status widen(gr_context *c, gr_array *a) {
+  gr_array wide = {0};
+  if (a->dtype == GR_F64) return GR_OK;
+  gr_status status = gr_array_make_beside(c, a, &wide, GR_F64, a->n);
+  if (status == GR_OK) status = cast(c, a, &wide);
   gr_array_release(a);
-  *a = cast;
+  *a = wide;
   return status;
 }
 
 /* What a pass gave is what is asked for. */
 static gr_status give_as_is(gr_passes *s, gr_pass_of k, gr_array *out, gr_value *result) {
   const gr_pass *p = &s->pass[k];
-  const gr_map_call call = {.op = GR_MAP_cast, .dtype = p->many.dtype, .a = {&p->many, 0}};
   if (s->whole) return *result = p->one, GR_OK;
-  return p->many.dtype == out->dtype ? gr_copy(s->context, &p->many, out) : gr_map_arrays(s->context, &call, out);
+  return cast(s->context, &p->many, out);
 }
 
 /*
@@ -155,10 +159,11 @@ static gr_status give_means(gr_passes *s, gr_array *out, gr_value *result) {
   gr_array *sums = &s->pass[GR_PASS_MAIN].many, *counts = &s->pass[GR_PASS_COUNT].many;
   const gr_map_call call = {.op = GR_MAP_div, .dtype = GR_F64, .a = {sums, 0}, .b = {counts, 0}};
   if (s->whole) return *result = gr_value_f(mean(s, 0)), GR_OK;
-  gr_status status = to_dtype(s->context, sums, GR_F64);
-  if (status == GR_OK) status = to_dtype(s->context, counts, GR_F64);
-  if (status == GR_OK) status = gr_map_arrays(s->context, &call, out->dtype == GR_F64 ? out : sums);
-  return status == GR_OK && out->dtype != GR_F64 ? give_as_is(s, GR_PASS_MAIN, out, result) : status;
+  const int direct = out->dtype == GR_F64;
+  gr_status status = widen(s->context, sums);
+  if (status == GR_OK) status = widen(s->context, counts);
+  if (status == GR_OK) status = gr_map_arrays(s->context, &call, direct ? out : sums);
+  return status == GR_OK && !direct ? cast(s->context, sums, out) : status;
 }
 
 static gr_status reduce_mean(gr_passes *s, gr_array *out, gr_value *result) {

@@ -316,8 +316,7 @@ gr_status gr_reduce_each(gr_context *c, gr_op op, gr_shape s, const gr_array *a,
   if (gr_may_overflow(op, a->dtype) && (gr_array_overlap(out, a) || (b && gr_array_overlap(out, b))))
     return reduce_apart(c, op, s, a, b, out);
   gr_tell(op, s, a, b, ddof, 0);
-  if ((op == GR_OP_argmin || op == GR_OP_argmax) && s.rows && a->n && gr_shape_length(s, a->n) == 1)
-    return gr_array_released(a) ? GR_RELEASED : gr_fill(c, out, gr_value_i(1)); /* where the only element is */
+  if (gr_is_only_place(op, s, a->n)) return gr_array_released(a) ? GR_RELEASED : gr_fill(c, out, gr_value_i(1));
   if (!s.segments && !gr_may_overflow(op, a->dtype) && gr_array_dense(out)) gr_later_open(c, a->storage->queue);
   gr_status status = reduce_job(op, a, b, ddof, s, &job);
   if (status != GR_OK || job.count == 0) return gr_later_shut(c), status;

@@ -73,6 +73,11 @@ gr_status gr_reduce_quietly(gr_context *, gr_op, const gr_array *, gr_value *res
 gr_status gr_reduce_redo(gr_context *, gr_op, gr_shape, const gr_array *a, const gr_array *b, gr_array *out,
                          gr_array *flags);
 
+/* Whether each result is known, as a position in rows or columns of one element, which is its first: 1. */
+static inline int gr_is_only_place(gr_op op, gr_shape s, int64_t n) {
+  return (op == GR_OP_argmin || op == GR_OP_argmax) && s.rows && n && gr_shape_length(s, n) == 1;
+}
+
 /* One number from each row or column, into out (minmax: minima; out2: maxima), arrays of the result dtype. */
 gr_status gr_reduce_each(gr_context *, gr_op, gr_shape, const gr_array *a, const gr_array *b, double ddof,
                          gr_array *out, gr_array *out2);

@@ -28,11 +28,6 @@ constexpr int gr_stage_gap = gr_size<D> == 8 ? 8 : 4;
 template <gr_dtype D>
 constexpr int gr_stage_bytes = ((gr_by_element_bytes + 32) / 128 * (128 + gr_stage_gap<D>) + 128 + 15) / 16 * 16;
 
-template <class R, bool = R::present>
-constexpr bool gr_blanks_in_stage = false;
-template <class R>
-constexpr bool gr_blanks_in_stage<R, true> = R::blanks;
-
 /*
 ** Copies `bytes` bytes from p, where R leaves NaN out with 0 in its place; gives where in the stage they start. All
 ** words are in flight at once.
@@ -50,7 +45,9 @@ static __device__ __forceinline__ int gr_stage_fill(char *stage, int gap, const 
   for (int i = 0; i <= gr_by_element_bytes / 512; i++, stage += 512 + 4 * gap)
     if (i * 32 < left) {
       uint32_t *to = (uint32_t *)stage;
-      if constexpr (gr_blanks_in_stage<R>) gr_blank_alone<R>(w[i]);
+      if constexpr (R::present) {
+        if constexpr (R::blanks) gr_blank_alone<R>(w[i]);
+      }
       if (gap == 0) {
         *(uint4 *)to = w[i];
       } else {

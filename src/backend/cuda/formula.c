@@ -75,10 +75,10 @@ typedef struct shared {
   gr_compiled *held; /* until it is launched */
 } shared;
 
-typedef struct numbers {
+typedef struct launches {
   shared launch[GR_FORMULA_TOGETHER];
   int count, of[GR_FORMULA_TOGETHER]; /* of consumers: which launch */
-} numbers;
+} launches;
 
 /* The extreme that a position is that of. */
 static int is_extreme_at(gr_reducer position, gr_op op) {
@@ -109,7 +109,7 @@ static int joins(shared *l, const gr_consumer *c, gr_reducer red) {
   return 1;
 }
 
-static void share(const gr_formula_job *job, numbers *s) {
+static void share(const gr_formula_job *job, launches *s) {
   for (int k = 0; k < job->consumer_count; k++) {
     const gr_consumer *c = &job->consumers[k];
     const gr_reducer red = gr_reducer_of(c->job.op, c->job.dtype);
@@ -126,7 +126,7 @@ static void share(const gr_formula_job *job, numbers *s) {
 static gr_vec rows_of(const gr_vec *v, int64_t n) { return (gr_vec){v->data, v->stride, n * v->stride}; }
 
 /* Whether all consumers of a launch do; its job. */
-static int is_all_present(const gr_cuda_queue *q, const gr_formula_job *job, const numbers *s, int launch,
+static int is_all_present(const gr_cuda_queue *q, const gr_formula_job *job, const launches *s, int launch,
                           gr_reduce_job *own) {
   const shared *l = &s->launch[launch];
   gr_filled first, f;
@@ -146,7 +146,7 @@ static int is_all_present(const gr_cuda_queue *q, const gr_formula_job *job, con
 ** Whether a launch to arrays does what the second consumer asks for, too: numbers of present elements, which divide and
 ** go nowhere; of what is present the greatest elements beside the least, or the best ones beside their positions.
 */
-static int gives_both(const gr_reduce_job *second, const shared *l, int present, gr_reduce_job *own) {
+static int gives_both(const gr_reduce_job *second, const shared *l, gr_cuda_present present, gr_reduce_job *own) {
   if (l->tally >= 0) return !second->out;
   if (!present || gr_reducer_of(second->op, second->dtype) != GR_RED_MINMAX) return 0;
   if (l->high >= 0) own->op = GR_OP_minmax;
@@ -159,7 +159,7 @@ static gr_status to_array(gr_cuda_queue *q, const gr_formula_job *job) {
   const gr_reduce_job *asked = &job->consumers[0].job;
   const int size = gr_size_of(asked->dtype);
   const int64_t most = (int64_t)GR_SEGMENT_LEAVES * GR_LEAF(size);
-  numbers s = {.count = 0};
+  launches s = {.count = 0};
   const shared *l = s.launch;
   gr_reduce_job own;
   gr_cuda_run run;
@@ -183,7 +183,7 @@ static gr_status to_array(gr_cuda_queue *q, const gr_formula_job *job) {
   return status;
 }
 
-static gr_status add(gr_cuda_queue *q, const gr_formula_job *job, const numbers *s, shared *l) {
+static gr_status add(gr_cuda_queue *q, const gr_formula_job *job, const launches *s, shared *l) {
   gr_reduce_job own;
   const gr_reduce_job *list = &own;
   gr_cuda_taken c;
@@ -231,7 +231,7 @@ static gr_value value_of(const shared *l, const gr_reduce_job *job) {
 static gr_status to_host(gr_cuda_queue *q, const gr_formula_job *job) {
   const char *name = gr_op_name(job->consumers[0].job.op);
   const gr_reduce_job *any = &job->consumers[0].job;
-  numbers s = {.count = 0};
+  launches s = {.count = 0};
   gr_status status = gr_cuda_launch_batch(q, name); /* of others before */
   int taken = 0, there;
   share(job, &s);
