@@ -181,6 +181,9 @@ static const struct kind {
     {"counted ", 2, 1, GR_PRESENT_leaves},
     {"rows_by_element ", 2, 0, GR_PRESENT_rows_by_element},
     {"cols_unordered ", 2, 0, GR_PRESENT_cols_unordered},
+    {"cols_sum ", 2, 0, GR_PRESENT_cols_sum},
+    {"counted_rows ", 2, 1, GR_PRESENT_rows_by_element},
+    {"counted_columns ", 2, 1, GR_PRESENT_cols_sum},
 };
 
 static void write_every(const char *folder) {

@@ -64,9 +64,11 @@ typedef struct gr_consumer {
 
 /*
 ** Operations that take a formula's elements as they are made. Columns are a reduction: element k of vector v is
-** position k * count + v.
+** position k * count + v. PRESENT is a reduction to arrays of what is not NaN, of operands in which NaN is filled
+** (filling.h): rows or columns as the job's a.step and a.stride say. Means divide by how many elements there are; of
+** none means and extremes are NaN, positions 0; minmax takes what min does.
 */
-#define GR_FEEDINGS(X) X(COLUMNS) X(HISTOGRAM) X(WEIGHTS) X(SCAN) X(COMPACT) X(EXACT)
+#define GR_FEEDINGS(X) X(COLUMNS) X(PRESENT) X(HISTOGRAM) X(WEIGHTS) X(SCAN) X(COMPACT) X(EXACT)
 typedef enum gr_feeding {
   GR_FEEDS_NOTHING,
 #define GR_X(name) GR_FEEDS_##name,

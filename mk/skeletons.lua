@@ -197,7 +197,7 @@ end
 
 -- ---- all of it; several skeletons are compressed together, since one says much about the next ----
 
-local TOGETHER = 24
+local TOGETHER = 48
 local table_of, count, waiting = {}, 0, {}
 
 local function ship(name, text, packed, of, ids, differences)
@@ -241,9 +241,11 @@ for k = 2, #arg do
       local both = item.name:match "gr_sum_and_orderIL%d+gr_dtype(%d+)E"
       local ends = item.name:match "gr_ends_by_keyIL%d+gr_dtype(%d+)E"
       local present = item.name:find "gr_of_present" and "present" or item.name:find "gr_tallied_present" and "counted"
-      local kernel = item.name:match "gr_reduce_(rows_by_element)" or item.name:match "gr_reduce_(cols_unordered)"
+      local kernel = item.name:match "gr_reduce_(rows_by_element)" or item.name:match "gr_reduce_(cols_unordered)" or
+        present and item.name:match "gr_reduce_(cols_sum)"
+      if present == "counted" and kernel then kernel = kernel == "cols_sum" and "counted_columns" or "counted_rows" end
       local way = item.name:find "gr_tallied" and "tallied" or "reduce"
-      local columns = item.name:find "gr_reduce_cols_sum" and dtype
+      local columns = not present and item.name:find "gr_reduce_cols_sum" and dtype
       local name = columns and "columns " .. columns or both and "both " .. both or ends and "ends " .. ends or
         present and ("%s %d %d"):format(kernel or present, item.name:match "gr_reducer(%d+)EL%d+gr_dtype(%d+)E") or
         reducer and ("%s %d %d %d"):format(way, number, reducer, dtype)

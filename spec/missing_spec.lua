@@ -314,16 +314,21 @@ describe("vectors of which some is missing", function()
     S.same_all({ 0, nan, 0.25 }, gr.var(x, { axis = 2, skipnan = true }), "var")
     S.same_all({ 1, 0, 2 }, gr.count(x, { axis = 2, skipnan = true }), "count")
     S.same_all({ 1, 1, 30 }, gr.prod(x, { axis = 2, skipnan = true }), "prod")
-    for name in pairs(needs_one) do
-      assert.equal(("bad argument #2 to '%s' (option 'skipnan': no element of row 2 is present: '%s' needs one)")
-        :format(name, name), S.message(gr[name], x, { axis = 2, skipnan = true }))
+    for k, name in ipairs { "min", "max" } do
+      S.same_all({ 1, nan, k + 4 }, gr[name](x, { axis = 2, skipnan = true }), name)
+      S.same_all({ 1, nan, k + 4 }, (select(k, gr.minmax(x, { axis = 2, skipnan = true }))), "minmax")
     end
+    S.same_all({ 1, 0, 1 }, gr.argmin(x, { axis = 2, skipnan = true }), "argmin")
+    S.same_all({ 1, 0, 2 }, gr.argmax(x, { axis = 2, skipnan = true }), "argmax")
+    S.same_all({ 1, nan, 5 }, gr.min(x, { segments = { 1, 2, 4, 7 }, skipnan = true }), "segments")
+    S.same_all({ 1, nan, 5 }, gr.min(x:transpose(), { axis = 1, skipnan = true }), "transposed")
+    S.same_all({ -huge, nan }, gr.max(gr.array({ -huge, nan, nan, nan }, "f32"), { rows = 2, skipnan = true }), "-inf")
+    S.same_all({ 2, 0 }, gr.argmax(gr.array({ nan, -huge, nan, nan }, "f64"), { rows = 2, skipnan = true }), "-inf")
+    local k, m = gr.array({ 1, 2, 3, 4 }, "i32"):matrix(2), gr.array({ 0, 1, 0, 1 }, "u8")
     assert.equal("bad argument #2 to 'max' (option 'mask': no element of column 1 is present: 'max' needs one)",
-      S.message(gr.max, x, { axis = 1, mask = gr.array({ 0, 1, 0, 1, 0, 1 }, "u8") }))
-    assert.equal("bad argument #2 to 'min' (option 'skipnan': no element of segment 2 is present: 'min' needs one)",
-      S.message(gr.min, x, { segments = { 1, 2, 4 }, skipnan = true }))
-    assert.equal("bad argument #2 to 'min' (option 'skipnan': no element of column 2 is present: 'min' needs one)",
-      S.message(gr.min, x:transpose(), { axis = 1, skipnan = true }))
+      S.message(gr.max, k, { axis = 1, mask = m }))
+    S.same_all({ 0, 2 }, gr.argmax(k, { axis = 1, mask = m }), "mask")
+    S.same_all({ nan, nan, 6 }, gr.max(x, { axis = 2, mask = gr.array({ 0, 0, 1, 0, 0, 1 }, "u8") }), "mask")
     assert.equal("bad argument #1 to 'min' (array is empty: 'min' needs an element)",
       S.message(gr.min, gr.zeros(0), { skipnan = true }))
     S.same(0.0, gr.sum(gr.zeros(0), { skipnan = true }))

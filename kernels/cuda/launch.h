@@ -41,7 +41,8 @@ typedef enum gr_cuda_present {
   GR_PRESENT_NONE,
   GR_PRESENT_leaves,
   GR_PRESENT_rows_by_element,
-  GR_PRESENT_cols_unordered
+  GR_PRESENT_cols_unordered,
+  GR_PRESENT_cols_sum
 } gr_cuda_present;
 
 /* A kernel that was compiled for a formula, and what it is told beside the reduction's own arguments. */

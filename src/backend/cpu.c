@@ -313,7 +313,8 @@ static void *on_line(void *block) { return (void *)(((uintptr_t)block + 63) & ~(
 
 static void feed(gr_queue *q, const gr_formula_job *job, gr_feed *f) {
   switch (job->feeds) {
-    case GR_FEEDS_NOTHING: return;
+    case GR_FEEDS_NOTHING:
+    case GR_FEEDS_PRESENT: return;
     case GR_FEEDS_COLUMNS: gr_cpu_columns(job->operation, f, helpers()); return;
     case GR_FEEDS_HISTOGRAM: count_bins(q, job->operation, f); return;
     case GR_FEEDS_WEIGHTS: gr_cpu_weights(job->operation, f, helpers()); return;

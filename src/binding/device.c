@@ -41,7 +41,7 @@ static int l_backend(lua_State *L) {
 
 typedef struct compiled {
   struct {
-    char what[16], text[FORMULA_TEXT];
+    char what[40], text[FORMULA_TEXT];
     double seconds;
     uint64_t uses;
   } all[GR_COMPILED_KEPT];

@@ -5,6 +5,7 @@
 #include "src/binding/parts.h"
 #include "src/binding/results.h"
 #include "src/binding/values.h"
+#include "src/core/formula/fed.h"
 #include "src/core/map.h"
 #include "src/core/ops.h"
 #include "kernels/numerics/map.h"

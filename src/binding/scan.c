@@ -9,6 +9,7 @@
 #include "src/binding/ranks.h"
 #include "src/binding/reduce.h"
 #include "src/binding/results.h"
+#include "src/core/formula/fed.h"
 #include "src/core/ops.h"
 
 gr_op gr_l_check_scanned(lua_State *L, int arg) {

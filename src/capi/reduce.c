@@ -4,6 +4,7 @@
 
 #include "src/capi/operations.h"
 #include "src/core/exact.h"
+#include "src/core/formula/fed.h"
 #include "src/core/missing.h"
 
 /* ---- shared ---- */

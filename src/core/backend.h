@@ -181,8 +181,7 @@ struct gr_backend {
   ** core runs it step by step by `map`, with results of steps in memory of the device. feeds: a bit for each kind of
   ** operation (1 << gr_feeding) that it takes elements of a formula for; all of them: it never says no to one, nor
   ** to several arrays at once. Others may (GR_NOT_FUSED); what they say no to gets elements that have been stored.
-  ** fits: whether a job of an operation is one that it takes, as far as the job tells; NULL: all are. fits_present:
-  ** whether it takes other columns, as they are of what is not NaN of an array (inputs: strides alone); NULL: no.
+  ** fits: whether a job of an operation is one that it takes, as far as the job tells; NULL: all are.
   */
   gr_status (*formula)(gr_queue *, const gr_formula_job *);
   /*
@@ -192,7 +191,6 @@ struct gr_backend {
   gr_status (*start_formula)(gr_queue *, const gr_formula_job *, gr_ticket *);
   unsigned feeds;
   int (*fits)(gr_queue *, gr_feeding, const void *operation);
-  int (*fits_present)(gr_queue *, const gr_formula_job *);
 
   /*
   ** Where formulas are compiled: why they are not on this device (NULL: they are); and those that are kept, the last

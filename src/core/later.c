@@ -222,10 +222,13 @@ static size_t size_of(gr_later_operation operation) {
 
 /* Of a formula's job, what its pointers lead to; 0: it feeds an operation that is not left for later. */
 static int parts_of(const gr_formula_job *job, const void *from[5], size_t bytes[5]) {
-  static const size_t fed[] = {
-      [GR_FEEDS_COLUMNS] = sizeof(gr_reduce_job),  [GR_FEEDS_HISTOGRAM] = sizeof(gr_histogram_job),
-      [GR_FEEDS_WEIGHTS] = sizeof(gr_weights_job), [GR_FEEDS_SCAN] = sizeof(gr_scan_job),
-      [GR_FEEDS_COMPACT] = sizeof(gr_compact_job), [GR_FEEDS_EXACT] = 0};
+  static const size_t fed[] = {[GR_FEEDS_COLUMNS] = sizeof(gr_reduce_job),
+                               [GR_FEEDS_PRESENT] = sizeof(gr_reduce_job),
+                               [GR_FEEDS_HISTOGRAM] = sizeof(gr_histogram_job),
+                               [GR_FEEDS_WEIGHTS] = sizeof(gr_weights_job),
+                               [GR_FEEDS_SCAN] = sizeof(gr_scan_job),
+                               [GR_FEEDS_COMPACT] = sizeof(gr_compact_job),
+                               [GR_FEEDS_EXACT] = 0};
   const gr_program *p = job->program;
   if (job->words || job->feeds == GR_FEEDS_EXACT) return 0;
   const void *const pointers[5] = {p->nodes, p->numbers, job->inputs, job->consumers, job->operation};

@@ -118,6 +118,14 @@ static gr_status find_open(gr_passes *s, gr_pass_of k, int greatest, doubt is_op
   return status;
 }
 
+/* Kernels that leave NaN out say themselves where nothing is left; GR_NOT_FUSED: there is none for this. */
+static gr_status reduce_present(gr_passes *s, gr_array *out, gr_array *out2) {
+  const gr_partial_reduction *q = &s->q;
+  const gr_reduced none = {NULL, NULL}, a = gr_made_operand(&s->first);
+  const gr_reduced b = s->second.e ? gr_made_operand(&s->second) : none;
+  return s->whole ? GR_NOT_FUSED : gr_formula_reduce_present(s->context, q->op, q->shape, a, b, out, out2);
+}
+
 /* Nothing is left open: the filled operands have the result. */
 static gr_status reduce_filled(gr_passes *s, gr_array *out, gr_value *result) {
   const gr_partial_reduction *q = &s->q;
@@ -139,7 +147,7 @@ static gr_status reduce_counted(gr_passes *s, gr_array *out) {
   if (s->whole || !gr_formula_counts(q->shape, a)) return GR_NOT_FUSED;
   gr_status status = gr_passes_want_counts(s);
   if (status == GR_OK)
-    status = gr_formula_reduce_present(s->context, q->op, q->shape, a, b, s->pass[GR_PASS_COUNT].a, out);
+    status = gr_formula_reduce_counted(s->context, q->op, q->shape, a, b, s->pass[GR_PASS_COUNT].a, out);
   gr_made_drop(&s->present);
   return status;
 }
@@ -168,7 +176,8 @@ static gr_status give_means(gr_passes *s, gr_array *out, gr_value *result) {
 
 static gr_status reduce_mean(gr_passes *s, gr_array *out, gr_value *result) {
   gr_status status = gr_passes_fill_all(s);
-  const gr_status done = status == GR_OK ? reduce_counted(s, out) : GR_NOT_FUSED;
+  gr_status done = status == GR_OK ? reduce_present(s, out, NULL) : GR_NOT_FUSED;
+  if (done == GR_NOT_FUSED && status == GR_OK) done = reduce_counted(s, out);
   if (done != GR_NOT_FUSED) return done;
   if (s->q.op == GR_OP_mean) want_sum(s);
   else gr_passes_want(s, GR_PASS_MAIN, s->q.op, &s->first, &s->second, GR_UNDIVIDED);
@@ -261,44 +270,74 @@ static gr_status reduce_variance(gr_passes *s, gr_array *out, gr_value *result) 
   return status == GR_OK ? give_as_is(s, GR_PASS_MAIN, out, result) : status;
 }
 
-/* ---- extremes: of those that are what fills, some may be of no element ---- */
+/*
+** ---- extremes: of those that are what fills, some may be of no element ----
+**
+** A number of no element is refused, as is an integer, which cannot say so; in arrays floats are NaN, and positions 0.
+*/
 
 static int is_filling(const gr_passes *s, int greatest, gr_value x) {
   const gr_filling end = gr_filling_end(s->dtype, greatest);
   return x.is_float ? x.v[0].f == end.number.f : x.v[0].i == end.number.i;
 }
 
-/* Refuses vectors of no element. counted: whether there was a doubt. */
+static int can_say_none(const gr_passes *s) {
+  return !s->whole && (gr_is_float(s->dtype) || ways[s->q.op] == POSITION);
+}
+
+/* counted: whether there was a doubt, and elements are counted. */
 static gr_status check_present(gr_passes *s, gr_pass_of k, int greatest, int *counted) {
   gr_status status = find_open(s, k, greatest, is_filling, counted);
   if (status != GR_OK || !*counted) return status;
   status = count_present(s);
-  for (int64_t v = 0; v < s->results && status == GR_OK; v++) status = refuse_none(s, v);
+  for (int64_t v = 0; v < s->results && status == GR_OK && !can_say_none(s); v++) status = refuse_none(s, v);
+  return status;
+}
+
+static gr_value finish_extreme(const gr_passes *s, int64_t v, gr_pass_of k) {
+  return gr_passes_count(s, v) ? gr_passes_value(s, k, v) : gr_value_f(gr_nan());
+}
+static gr_value finish_main(const gr_passes *s, int64_t v) { return finish_extreme(s, v, GR_PASS_MAIN); }
+static gr_value finish_other(const gr_passes *s, int64_t v) { return finish_extreme(s, v, GR_PASS_OTHER); }
+
+/* One or both, of which some may be of no element, if elements were counted. */
+static gr_status give_extremes(gr_passes *s, int counted, gr_array *out, gr_array *out2, gr_value *result) {
+  gr_value high;
+  gr_status status = GR_OK;
+  if (counted && can_say_none(s)) {
+    status = gr_passes_read(s, GR_ONLY(MAIN) | (out2 ? GR_ONLY(OTHER) : 0));
+    if (status == GR_OK) status = give(s, finish_main, out, result);
+    return status == GR_OK && out2 ? give(s, finish_other, out2, result) : status;
+  }
+  status = give_as_is(s, GR_PASS_MAIN, out, result);
+  if (status != GR_OK || ways[s->q.op] != EXTREMES) return status;
+  status = give_as_is(s, GR_PASS_OTHER, out2, &high);
+  if (status == GR_OK && s->whole) result->v[1] = high.v[0];
   return status;
 }
 
 static gr_status reduce_extreme(gr_passes *s, gr_array *out, gr_value *result) {
   int counted;
   gr_status status = gr_passes_fill(s, 0);
+  const gr_status done = status == GR_OK ? reduce_present(s, out, NULL) : GR_NOT_FUSED;
+  if (done != GR_NOT_FUSED) return done;
   gr_passes_want(s, GR_PASS_MAIN, s->q.op, &s->first, NULL, 0);
   status = gr_passes_run(s, GR_ONLY(MAIN), status);
   if (status == GR_OK) status = check_present(s, GR_PASS_MAIN, s->q.op == GR_OP_min, &counted);
-  return status == GR_OK ? give_as_is(s, GR_PASS_MAIN, out, result) : status;
+  return status == GR_OK ? give_extremes(s, counted, out, NULL, result) : status;
 }
 
 static gr_status reduce_extremes(gr_passes *s, gr_array *out, gr_array *out2, gr_value *result) {
   int counted;
-  gr_value high;
   gr_status status = gr_passes_fill(s, 0);
+  const gr_status done = status == GR_OK ? reduce_present(s, out, out2) : GR_NOT_FUSED;
+  if (done != GR_NOT_FUSED) return done;
   if (status == GR_OK) status = gr_passes_fill(s, 1);
   gr_passes_want(s, GR_PASS_MAIN, GR_OP_min, &s->first, NULL, 0);
   gr_passes_want(s, GR_PASS_OTHER, GR_OP_max, &s->second, NULL, 0);
   status = gr_passes_run(s, GR_ONLY(MAIN) | GR_ONLY(OTHER), status);
   if (status == GR_OK) status = check_present(s, GR_PASS_MAIN, 1, &counted);
-  if (status == GR_OK) status = give_as_is(s, GR_PASS_MAIN, out, result);
-  if (status == GR_OK) status = give_as_is(s, GR_PASS_OTHER, out2, &high);
-  if (status == GR_OK && s->whole) result->v[1] = high.v[0];
-  return status;
+  return status == GR_OK ? give_extremes(s, counted, out, out2, result) : status;
 }
 
 /* ---- positions: where the best element is what fills, the first present one is it ---- */
@@ -306,6 +345,7 @@ static gr_status reduce_extremes(gr_passes *s, gr_array *out, gr_array *out2, gr
 static gr_value finish_position(const gr_passes *s, int64_t v) {
   const int least = s->q.op == GR_OP_argmin;
   const int open = is_filling(s, least, gr_passes_value(s, GR_PASS_OTHER, v));
+  if (!gr_passes_count(s, v)) return gr_value_i(0);
   return gr_passes_value(s, open ? GR_PASS_FIRST : GR_PASS_MAIN, v);
 }
 
@@ -313,6 +353,8 @@ static gr_status reduce_position(gr_passes *s, gr_array *out, gr_value *result) 
   const int least = s->q.op == GR_OP_argmin, both = GR_ONLY(MAIN) | GR_ONLY(OTHER);
   int counted;
   gr_status status = gr_passes_fill(s, 0);
+  const gr_status done = status == GR_OK ? reduce_present(s, out, NULL) : GR_NOT_FUSED;
+  if (done != GR_NOT_FUSED) return done;
   gr_passes_want(s, GR_PASS_MAIN, s->q.op, &s->first, NULL, 0);
   gr_passes_want(s, GR_PASS_OTHER, least ? GR_OP_min : GR_OP_max, &s->first, NULL, 0);
   status = gr_passes_run(s, both, status);

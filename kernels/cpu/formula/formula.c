@@ -53,6 +53,7 @@ static int64_t stretch_of(const formula *f) {
     case GR_FEEDS_WEIGHTS:
     case GR_FEEDS_EXACT: return 512;
     case GR_FEEDS_COMPACT: return 1024; /* what one kernel call takes */
+    case GR_FEEDS_PRESENT:
     case GR_FEEDS_NOTHING: break;
   }
   for (k = 0; k < f->count; k++)

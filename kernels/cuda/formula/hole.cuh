@@ -50,6 +50,7 @@ struct gr_tallied : gr_of_formula<R, to_host> {
 template <class R>
 struct gr_tallied_present : gr_tallied<R, false> {
   using Read = gr_of_present<R, true>;
+  using Blanked = R;
   static constexpr bool formula = false, present = true;
 };
 

@@ -200,21 +200,27 @@ static __device__ __forceinline__ void gr_write_value(const gr_reduce_args &q, c
     if (void *out = i ? (two ? q.out2 : nullptr) : q.out)
       gr_store<R::dtype>(out, (gr_dtype)q.out_dtype, v, r.is_float, i ? r.v[1].f : r.v[0].f, i ? r.v[1].i : r.v[0].i);
 }
-/* Of what is present: the best element, where it is asked for beside its position. */
+/* Of what is present: where nothing is, extremes are NaN, and positions 0. */
 template <class R>
-static __device__ __forceinline__ void gr_write_best(const gr_reduce_args &q, const gr_acc &acc, int64_t v) {
-  if (!q.out2) return;
-  gr_acc best;
-  best.i[0] = best.i[1] = q.op == GR_OP_argmin ? ~acc.i[0] : acc.i[0];
-  const gr_value x = gr_finish_order(GR_OP_max, R::dtype, best);
-  gr_store<R::dtype>(q.out2, R::dtype, v, x.is_float, x.v[0].f, x.v[0].i);
+static __device__ __forceinline__ gr_acc gr_or_none(gr_acc a) {
+  if constexpr (R::present && R::kind == GR_ACC_ORDER)
+    if (a.i[0] > a.i[1]) a.i[1] = INT64_MAX;
+  if constexpr (R::present && R::kind == GR_ACC_POSITION)
+    if (a.i[0] <= (int64_t)gr_lowest<typename R::K>()) a.i[1] = -1;
+  return a;
 }
 /* The same of n elements' state. Inline, and once in a kernel: a call would read the arguments through memory instead
    of the constant bank. */
 template <class R>
 static __device__ __forceinline__ void gr_write(const gr_reduce_args &q, gr_acc acc, int64_t v, int64_t n) {
-  gr_write_value<R>(q, gr_finish_known<R>(q.job, (gr_op)(q.arrays ? q.array[v].op : q.op), acc, n), v);
-  if constexpr (R::present && R::kind == GR_ACC_POSITION) gr_write_best<R>(q, acc, v);
+  const gr_op op = (gr_op)(q.arrays ? q.array[v].op : q.op);
+  gr_write_value<R>(q, gr_finish_known<R>(q.job, op, gr_or_none<R>(acc), n), v);
+}
+/* The result of as many elements as the tally says, which divide a mean: NaN of none. */
+template <class R>
+__device__ __forceinline__ void gr_write_tallied(const gr_reduce_args &q, gr_acc acc, int64_t v) {
+  const int64_t n = acc.i[1];
+  gr_write_value<R>(q, n ? gr_finish_known<R>(q.job, (gr_op)q.op, acc, n) : gr_value_f(gr_nan()), v);
 }
 
 /* State `at` of those that the host folds (grid/mailbox.h). */

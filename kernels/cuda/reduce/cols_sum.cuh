@@ -7,7 +7,8 @@
 ** thread takes 8 words in a flight, which are elements of one lane of the tree, or, of columns of less than a leaf,
 ** all of up to 8 lanes. A lane's number, from its highest bit on: which of a thread's turns, which of the rows side by
 ** side, which of the warps and of the blocks that share a leaf. So turns fold first, by a stack, then the warp, the
-** block, the leaves of a block, and the nodes of blocks as gr_combine_nodes does.
+** block, the leaves of a block, and the nodes of blocks as gr_combine_nodes does. Where elements are counted besides,
+** each sum is followed, half of `apart` further, by how many are missing from it.
 */
 #ifndef GR_CUDA_REDUCE_COLS_SUM_CUH
 #define GR_CUDA_REDUCE_COLS_SUM_CUH
@@ -46,6 +47,41 @@ __device__ __forceinline__ void gr_shift_from_next(gr_words<4> &x, int shift) {
 #pragma unroll
   for (int i = 0; i < 4; i++) next.u[i] = __shfl_down_sync(~0u, x.u[i], 1);
   x = gr_realign_words<4>(x, next, shift);
+}
+
+/*
+** Leaves NaN out of eight words, with +0 in its place; R::tallied: missing grows by how many there were in each column,
+** of 2-byte elements two to a register.
+*/
+template <class R>
+__device__ __forceinline__ void gr_blank_columns(gr_words<4> (&x)[8], uint32_t (&missing)[4]) {
+  constexpr int size = gr_size<R::dtype>;
+#pragma unroll
+  for (int k = 0; k < 8; k++) {
+    if constexpr (size == 8) {
+#pragma unroll
+      for (int i = 0; i < 4; i += 2) {
+        const bool nan = isnan(__hiloint2double((int)x[k].u[i + 1], (int)x[k].u[i]));
+        x[k].u[i] = nan ? 0 : x[k].u[i];
+        x[k].u[i + 1] = nan ? 0 : x[k].u[i + 1];
+        if (R::tallied) missing[i / 2] += nan;
+      }
+    } else {
+#pragma unroll
+      for (int i = 0; i < 4; i++) {
+        const uint32_t u = x[k].u[i];
+        if constexpr (size == 4) {
+          const bool nan = isnan(__uint_as_float(u));
+          x[k].u[i] = nan ? 0 : u;
+          if (R::tallied) missing[i] += nan;
+        } else {
+          const uint32_t nan = gr_nan_halves<R::dtype>(u);
+          x[k].u[i] = u & ~gr_whole_halves(nan);
+          if (R::tallied) missing[i] += nan >> 15;
+        }
+      }
+    }
+  }
 }
 
 /* The word of a row that is not there: zeros where its factor is -0, else -0, so that nothing is added. */
@@ -171,22 +207,26 @@ __device__ __forceinline__ void gr_cols_sum_columns(double (&v)[C], typename F::
   }
 }
 
-/* The result of column v; the commonest kind first. */
+/* The result of column v, of which some elements are missing; the commonest kind first. */
 template <class R>
-__device__ __forceinline__ void gr_write_sum(const gr_reduce_args &q, double x, int64_t v) {
+__device__ __forceinline__ void gr_write_sum(const gr_reduce_args &q, double x, double missing, int64_t v) {
+  const int64_t n = q.job.n << q.cols_sum.two_a_word;
   gr_acc acc = R::identity();
   acc.f[0] = x;
+  if constexpr (R::tallied) acc.i[1] = q.op == GR_OP_mean ? n - (int64_t)missing : n;
   if (R::red != GR_RED_SUMSQ && q.op != GR_OP_mean && q.out_dtype == GR_F64) ((double *)q.out)[v] = gr_canonical(x);
-  else gr_write<R>(q, acc, v, q.job.n << q.cols_sum.two_a_word);
+  else if constexpr (R::tallied) gr_write_tallied<R>(q, acc, v);
+  else gr_write<R>(q, acc, v, n);
 }
 
 /*
-** A block's sums, of column p and leaf u in slots[entry(u, 0, p)]: `there` leaves fold by adjacency, then nodes are
-** combined, and results of the columns from v0 on are written. rows: leaves that are looked through, there or more.
+** A block's sums, of column p and leaf u in slots[entry(u, 0, p)], and what is missing from them `half` further:
+** `there` leaves fold by adjacency, then nodes are combined, and results of the columns from v0 on are written. rows:
+** leaves that are looked through, there or more.
 */
 template <class R, class E>
-__device__ __forceinline__ void gr_fold_strip(const gr_reduce_args &q, double *slots, const E &entry, int rows,
-                                              int there, int wide, int64_t v0, int64_t here,
+__device__ __forceinline__ void gr_fold_strip(const gr_reduce_args &q, double *slots, const E &entry, int half,
+                                              int rows, int there, int wide, int64_t v0, int64_t here,
                                               const gr_block_index &block) {
 #pragma unroll 1
   for (int h = 1; h < there; h *= 2) {
@@ -194,7 +234,9 @@ __device__ __forceinline__ void gr_fold_strip(const gr_reduce_args &q, double *s
 #pragma unroll 1
     for (int i = threadIdx.x; i < wide * rows; i += blockDim.x) {
       int u = i / wide, p = i - u * wide;
-      if (u % (2 * h) == 0 && u + h < there) slots[entry(u, 0, p)] += slots[entry(u + h, 0, p)];
+      if (u % (2 * h) == 0 && u + h < there)
+#pragma unroll
+        for (int f = 0; f < R::fields; f++) slots[f * half + entry(u, 0, p)] += slots[f * half + entry(u + h, 0, p)];
     }
   }
   __syncthreads();
@@ -202,10 +244,18 @@ __device__ __forceinline__ void gr_fold_strip(const gr_reduce_args &q, double *s
   for (int pass = q.nodes == 1 ? 1 : 0; pass < 2; pass++) {
 #pragma unroll 1
     for (int p = threadIdx.x; p < here; p += blockDim.x) {
-      double x = slots[entry(0, 0, p)];
-      if (pass == 1 && q.nodes > 1) x = ((volatile double *)q.node)[v0 + p];
-      if (pass == 0) ((double *)q.node)[block.node * q.job.count + v0 + p] = x;
-      else gr_write_sum<R>(q, x, q.first + v0 + p);
+      double x = slots[entry(0, 0, p)], missing = R::tallied ? slots[half + entry(0, 0, p)] : 0;
+      const int64_t field = q.job.count * q.nodes;
+      if (pass == 1 && q.nodes > 1) {
+        x = ((volatile double *)q.node)[v0 + p];
+        if (R::tallied) missing = (double)((volatile int64_t *)q.node)[field + v0 + p];
+      }
+      if (pass == 0) {
+        ((double *)q.node)[block.node * q.job.count + v0 + p] = x;
+        if (R::tallied) q.node[field + block.node * q.job.count + v0 + p] = (int64_t)missing;
+      } else {
+        gr_write_sum<R>(q, x, missing, q.first + v0 + p);
+      }
     }
     if (pass == 0 && !gr_combine_nodes<R>(q, v0, (int)here, q.counter + block.group * (unsigned)q.counters, block.node))
       return;
@@ -238,7 +288,7 @@ __global__ void __launch_bounds__(gr_cols_sum_warps * 32, gr_cols_sum_resident<R
   int lanes = GR_LANES(size) >> pair, leaf_rows = GR_LEAF(size) >> pair;
   int lane = threadIdx.x & 31, warp = gr_warp_index();
   int units = 1 << (how.units_log2 + how.passes_log2), own = C >> pair, wide = own * how.strip_words,
-      apart = (C + 1) << how.words_log2;
+      half = (C + 1) << how.words_log2, apart = half * R::fields;
   int step = (int)q.job.a.stride, step_b = (int)q.job.b.stride;
   bool single = q.leaves == 1;
   gr_cols_sum_thread at(q);
@@ -264,6 +314,7 @@ __global__ void __launch_bounds__(gr_cols_sum_warps * 32, gr_cols_sum_resident<R
     if (left <= (unaligned ? -16 : 0)) rows = 0;
     asm volatile("" : "+l"(a), "+l"(b)); /* else each address would be made from the beginning */
     double v[C];
+    uint32_t missing[4] = {0, 0, 0, 0};
 #pragma unroll 1
     for (int g = 0; g < 1 << how.turns_log2; g++) {
       int row = (int)(__brev((unsigned)g) >> how.reverse_shift
@@ -330,6 +381,7 @@ __global__ void __launch_bounds__(gr_cols_sum_warps * 32, gr_cols_sum_resident<R
 #pragma unroll
           for (int k = 0; k < 8; next(k++)) gr_shift_from_next(x[k], (int)(uintptr_t)gr_row_at(a, row, step) & 15);
         }
+        if constexpr (R::present) gr_blank_columns<R>(x, missing);
         if (log >= 3) {
           typename R::Lane l[C]; /* as it was after the flight before */
 #pragma unroll
@@ -356,12 +408,22 @@ __global__ void __launch_bounds__(gr_cols_sum_warps * 32, gr_cols_sum_resident<R
     if (pair)
 #pragma unroll
       for (int c = 0; c < C / 2; c++) v[c] += v[c + C / 2];
+    if constexpr (R::tallied) {
+#pragma unroll 1
+      for (int h = 16; h >> how.words_log2 > 0; h /= 2)
+#pragma unroll
+        for (int i = 0; i < 4; i++) missing[i] += __shfl_xor_sync(~0u, missing[i], h);
+      if (pair) missing[0] += missing[2], missing[1] += missing[3];
+    }
     int slot = single ? warp >> how.leaf_warps_log2 : u;
     double *mine = slots + entry(slot, warp & ((1 << how.leaf_warps_log2) - 1), w * own);
     if (lane < how.strip_words)
 #pragma unroll
       for (int c = 0; c < C; c++)
-        if (c < own) mine[c] = v[c];
+        if (c < own) {
+          mine[c] = v[c];
+          if (R::tallied) mine[half + c] = size == 2 ? missing[c / 2] >> (c & 1) * 16 & 0xffff : missing[c & 3];
+        }
     if (!single || q.nodes > 1) continue;
     /* One leaf, of this block alone: its results. */
     if (q.inputs_stable) gr_await_earlier();
@@ -371,8 +433,11 @@ __global__ void __launch_bounds__(gr_cols_sum_warps * 32, gr_cols_sum_resident<R
     int64_t v0 = (gr_cols_sum_thread(q).strip + u) * wide;
 #pragma unroll 1
     for (int p = threadIdx.x & threads - 1; p < wide && v0 + p < q.job.count; p += threads) {
-      gr_write_sum<R>(q, gr_sum_rows([=](int i) { return slots + entry(slot, i, p); }, 1 << how.leaf_warps_log2),
-                      q.first + v0 + p);
+      const double *own = slots + entry(slot, 0, p);
+      auto sum = [=](const double *from) {
+        return gr_sum_rows([=](int i) { return from + i * apart; }, 1 << how.leaf_warps_log2);
+      };
+      gr_write_sum<R>(q, sum(own), R::tallied ? sum(own + half) : 0, q.first + v0 + p);
     }
     if (how.leaf_warps_log2) __syncthreads();
     else __syncwarp();
@@ -387,9 +452,12 @@ __global__ void __launch_bounds__(gr_cols_sum_warps * 32, gr_cols_sum_resident<R
 #pragma unroll 1
   for (int i = threadIdx.x; i < wide * there; i += blockDim.x) {
     int u = i / wide, p = i - u * wide;
-    slots[entry(u, 0, p)] = gr_sum_rows([=](int i) { return slots + entry(u, i, p); }, 1 << how.leaf_warps_log2);
+#pragma unroll
+    for (int f = 0; f < R::fields; f++)
+      slots[f * half + entry(u, 0, p)] =
+          gr_sum_rows([=](int i) { return slots + f * half + entry(u, i, p); }, 1 << how.leaf_warps_log2);
   }
-  gr_fold_strip<R>(q, slots, entry, there, there, wide, v0, here, end.block);
+  gr_fold_strip<R>(q, slots, entry, half, there, there, wide, v0, here, end.block);
 }
 
 #endif

@@ -87,6 +87,7 @@ gr_reduce_kernel kernel_of(const gr_cuda_formula &f) {
   switch (f.present) {
     case GR_PRESENT_rows_by_element: return GR_KERNEL_rows_by_element;
     case GR_PRESENT_cols_unordered: return GR_KERNEL_cols_unordered;
+    case GR_PRESENT_cols_sum: return GR_KERNEL_cols_sum;
     case GR_PRESENT_NONE:
     case GR_PRESENT_leaves: break;
   }
@@ -100,7 +101,7 @@ const Row *row_of(const Plan &p, const gr_cuda_chip &chip) {
   if (formula && p.args.job.offsets) return rows;
   if (formula && !formula->across) { /* that kernel it is */
     for (r = last_row; r->kernel != kernel_of(*formula);) r--;
-    return r;
+    return r->accepts(p, chip) ? r : last_row;
   }
   while (r < last_row && !(p.entry.kernel[r->kernel] && r->accepts(p, chip))) r++;
   return r;
@@ -153,7 +154,7 @@ Plan plan(const gr_reduce_job &job, const gr_cuda_chip &chip, int64_t apart, boo
   if (formula && formula->present == GR_PRESENT_leaves && askew)
     p.args.strided = true; /* their words are put right one by one (warp/leaf.cuh) */
   p.many = job.n > 0 && job.count > 1 && !apart;
-  p.made = made || (formula && formula->across);
+  p.made = made || (formula && (formula->across || formula->present == GR_PRESENT_cols_sum));
   if (p.many && !job.offsets && job.n == 1) one_row(p.args.job, size);
   p.launch.early = chip.major >= 9;
   p.row = row_of(p, chip);
@@ -324,14 +325,21 @@ extern "C" gr_cuda_present gr_cuda_present_for(const gr_reduce_job *job, const g
   const Plan p = plan(*job, *chip, 0, false, false);
   const gr_reducer red = p.reducer;
   const bool extreme = red == GR_RED_MINMAX || is_position(red);
+  const bool sum = red == GR_RED_SUM || red == GR_RED_SUMSQ || red == GR_RED_SUMABS;
   const bool shortened = p.row->kernel == GR_KERNEL_rows_staged || p.row->kernel == GR_KERNEL_rows_by_element;
+  auto take = [&](gr_cuda_present kernel) {
+    gr_cuda_formula formula = {};
+    formula.present = kernel;
+    formula.resident = 1; /* of which nothing here depends */
+    formula.fields = red == GR_RED_SUM ? 2 : 0; /* as it counts */
+    const Plan its = plan(*job, *chip, 0, false, false, &formula);
+    return its.row->kernel == kernel_of(formula) ? kernel : GR_PRESENT_NONE;
+  };
   if (job->offsets) return GR_PRESENT_NONE;
-  if (!p.many || (!are_columns(p) && (!shortened || job->n * 2 > GR_LEAF(gr_size_of(job->dtype)))))
-    return GR_PRESENT_leaves;
-  if (p.row->kernel == GR_KERNEL_cols_unordered) return extreme ? GR_PRESENT_cols_unordered : GR_PRESENT_NONE;
-  if (are_columns(p)) return GR_PRESENT_NONE;
-  const bool by_element = extreme || red == GR_RED_SUM || red == GR_RED_SUMSQ || red == GR_RED_SUMABS;
-  return by_element && accepts_rows_by_element(p, *chip) ? GR_PRESENT_rows_by_element : GR_PRESENT_leaves;
+  if (are_columns(p) && extreme) return take(GR_PRESENT_cols_unordered);
+  if (are_columns(p)) return sum ? take(GR_PRESENT_cols_sum) : GR_PRESENT_NONE;
+  if (!p.many || !shortened || job->n * 2 > GR_LEAF(gr_size_of(job->dtype))) return GR_PRESENT_leaves;
+  return (extreme || sum) && accepts_rows_by_element(p, *chip) ? GR_PRESENT_rows_by_element : GR_PRESENT_leaves;
 }
 
 int gr_reduce_to_scratch(const gr_reduce_job &job, const gr_cuda_run &run, size_t bytes, char **out) {

@@ -31,13 +31,6 @@ constexpr int gr_leaves_resident = 65536 / 256 / gr_leaves_registers<R>;
 #define GR_LEAVES_BOUNDS(R) __launch_bounds__(gr_leaves_block)
 #endif
 
-/* The result of the elements that were counted, which divide it: NaN of none. */
-template <class R>
-__device__ __forceinline__ void gr_write_tallied(const gr_reduce_args &q, gr_acc acc, int64_t v) {
-  const int64_t n = acc.i[1];
-  gr_write_value<R>(q, n ? gr_finish_known<R>(q.job, (gr_op)q.op, acc, n) : gr_value_f(gr_nan()), v);
-}
-
 /*
 ** The end of a vector of several blocks: one of them combines their nodes. Few are published to block 0, which polls;
 ** many go to scratch memory, and the last block to arrive combines them. True in the block that has acc then, in its

@@ -126,7 +126,7 @@ void plan_cols_sum(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip &chip)
   how.reverse_shift = how.turns_log2 ? 32 - how.turns_log2 : 0;
   how.units_log2 = warps - how.leaf_warps_log2;
   /* Units in turn: one wave of blocks, and 16 KB of states of leaves. */
-  int64_t state = (((columns + 1) << how.words_log2) * 8) << warps;
+  int64_t state = (((columns + 1) << how.words_log2) * 8 * p.entry.fields) << warps;
   if (how.leaf_blocks_log2 == 0) {
     auto rounds = [&](int log) { return ceil_div(units << how.leaf_warps_log2, wanted << log) << log; };
     int passes = 0, longest = q.leaves == 1 ? Shares::sum_units_of_leaf : Shares::sum_units;

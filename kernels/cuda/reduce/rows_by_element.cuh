@@ -29,11 +29,13 @@ template <gr_dtype D>
 constexpr int gr_stage_bytes = ((gr_by_element_bytes + 32) / 128 * (128 + gr_stage_gap<D>) + 128 + 15) / 16 * 16;
 
 /*
-** Copies `bytes` bytes from p, where R leaves NaN out with 0 in its place; gives where in the stage they start. All
-** words are in flight at once.
+** Copies `bytes` bytes from p, where R leaves NaN out with 0 in its place; gives where in the stage they start. gone
+** gets, unless it is NULL, a byte for each word, with a bit for each of its elements that was NaN. All words are in
+** flight at once.
 */
 template <class R>
-static __device__ __forceinline__ int gr_stage_fill(char *stage, int gap, const char *p, int bytes, int lane) {
+static __device__ __forceinline__ int gr_stage_fill(char *stage, int gap, const char *p, int bytes, int lane,
+                                                    uint8_t *gone) {
   const int shift = (int)((uintptr_t)p & 15), left = ((shift + bytes + 15) >> 4) - lane;
   uint4 w[gr_by_element_bytes / 512 + 1];
   p += lane * 16 - shift;
@@ -46,7 +48,10 @@ static __device__ __forceinline__ int gr_stage_fill(char *stage, int gap, const 
     if (i * 32 < left) {
       uint32_t *to = (uint32_t *)stage;
       if constexpr (R::present) {
-        if constexpr (R::blanks) gr_blank_alone<R>(w[i]);
+        if constexpr (R::blanks) {
+          const uint32_t nan = gr_blank_alone<R>(w[i]);
+          if (R::counts && gone) gone[i * 32 + lane] = (uint8_t)nan;
+        }
       }
       if (gap == 0) {
         *(uint4 *)to = w[i];
@@ -58,6 +63,21 @@ static __device__ __forceinline__ int gr_stage_fill(char *stage, int gap, const 
       }
     }
   return shift;
+}
+
+/* Of n elements from number `from` of a stage on, how many are gone; 2^log threads look, of which this is number t. */
+template <gr_dtype D>
+static __device__ __forceinline__ int gr_count_gone(const uint8_t *gone, int from, int n, int t, int log) {
+  constexpr int each = 16 / gr_size<D>;
+  int count = 0;
+#pragma unroll 1
+  for (int w = from / each + t; w * each < from + n; w += 1 << log) {
+    const int first = max(from - w * each, 0), behind = min(from + n - w * each, each);
+    count += __popc(gone[w] >> first << first & ((1 << behind) - 1));
+  }
+#pragma unroll 1
+  for (int h = 1 << log >> 1; h > 0; h /= 2) count += __shfl_xor_sync(~0u, count, h);
+  return count;
 }
 
 template <gr_dtype D, bool gaps>
@@ -325,13 +345,27 @@ struct gr_by_element_row {
   }
 };
 
+/* What reduces rows that are staged: of what is present a reducer without its blanks. */
+template <class R, bool = R::present>
+struct gr_of_staged {
+  using type = R;
+};
+template <class R>
+struct gr_of_staged<R, true> {
+  using type = typename R::Blanked;
+};
+
 /* The rows of a warp, those of one input, fit the stage, gaps included. */
 template <class R>
 __global__ void __launch_bounds__(gr_by_element_warps * 32,
                                   gr_by_element_blocks_for(gr_traits_of<R>, R::dtype == GR_F16))
     gr_reduce_rows_by_element(const __grid_constant__ gr_reduce_args q) {
+  using Reader = typename gr_reader<R>::type;
+  using Staged = typename gr_of_staged<R>::type;
   __shared__ __align__(16) char stage[gr_by_element_warps][R::inputs][gr_stage_bytes<R::dtype>];
+  __shared__ uint8_t gone[R::tallied ? gr_by_element_warps : 1][gr_by_element_bytes / 16 + 32];
   const int lane = threadIdx.x & 31, warp = gr_warp_index(), log = q.rows_by_element.row_threads_log2;
+  const bool counts = R::tallied && q.op == GR_OP_mean;
   int64_t row0 = ((int64_t)blockIdx.x * (blockDim.x >> 5) + warp) * q.rows_by_element.rows;
   gr_start_reading(q.inputs_stable);
   if (row0 >= q.job.count) return;
@@ -340,14 +374,17 @@ __global__ void __launch_bounds__(gr_by_element_warps * 32,
   const bool gaps = log < (R::lanes ? 1 : 5);
   const int gap = gaps ? gr_stage_gap<R::dtype> : 0;
   row0 += q.first;
-  gr_by_element_at<R> at;
+  gr_by_element_at<Staged> at;
   char *const stage_a = gr_shared_once(stage[warp][0]);
-  int a = gr_stage_fill<R>(stage_a, gap, (const char *)q.job.a.data + row0 * step_a, (rows - 1) * step_a + bytes, lane),
-      b = 0;
+  const char *const rows_a = (const char *)q.job.a.data + row0 * step_a;
+  int a, b = 0;
+  if (counts) a = gr_stage_fill<Reader>(stage_a, gap, rows_a, (rows - 1) * step_a + bytes, lane, gone[warp]);
+  else a = gr_stage_fill<Reader>(stage_a, gap, rows_a, (rows - 1) * step_a + bytes, lane, nullptr);
   at.base_a = at.base_b = stage_a;
   if constexpr (R::inputs == 2) {
     char *const stage_b = gr_shared_once(stage[warp][1]);
-    b = gr_stage_fill<R>(stage_b, gap, (const char *)q.job.b.data + row0 * step_b, (rows - 1) * step_b + bytes, lane);
+    b = gr_stage_fill<R>(stage_b, gap, (const char *)q.job.b.data + row0 * step_b, (rows - 1) * step_b + bytes, lane,
+                         nullptr);
     at.base_b = stage_b;
   }
   at.n = n;
@@ -358,6 +395,7 @@ __global__ void __launch_bounds__(gr_by_element_warps * 32,
   gr_await_earlier();
   __syncwarp();
   gr_acc mine = R::identity();
+  int there = n; /* elements of that row, of which a mean is */
 #pragma unroll 1
   for (int r0 = 0; r0 < rows; r0 += 32) {
     /* 32 >> log rows at a time; lane i keeps row r0 + i. */
@@ -370,19 +408,27 @@ __global__ void __launch_bounds__(gr_by_element_warps * 32,
       at.b = b + own * step_b;
       gr_acc acc;
       if (gaps) {
-        const gr_by_element_row<R, true> row(at);
+        const gr_by_element_row<Staged, true> row(at);
         if (other) row.hold_row(t, log);
         acc = row.reduce(log, lane, q.context, part);
       } else {
-        const gr_by_element_row<R, false> row(at);
+        const gr_by_element_row<Staged, false> row(at);
         if (other) row.hold_row(t, log);
         acc = row.reduce(log, lane, q.context, part);
       }
-      if (log > 0) acc = gr_shuffle_from<R>(acc, (lane - r) << log & 31);
-      mine = gr_select<R>(lane >= r && lane < r + step, acc, mine);
+      const bool keeps = lane >= r && lane < r + step;
+      const int from = (lane - r) << log & 31;
+      if (log > 0) acc = gr_shuffle_from<Staged>(acc, from);
+      mine = gr_select<Staged>(keeps, acc, mine);
+      if (counts) {
+        const int less = gr_count_gone<R::dtype>(gone[warp], at.a / gr_size<R::dtype>, n, t, log);
+        const int of_mine = __shfl_sync(~0u, less, from);
+        there = keeps ? n - of_mine : there;
+      }
     }
     if (lane >= count) continue;
     if (quick) gr_write_quick<R>(q, mine, row0 + r0 + lane, less, part_less);
+    else if constexpr (R::tallied) gr_write_tallied<R>(q, R::with(mine, there), row0 + r0 + lane);
     else gr_write<R>(q, mine, row0 + r0 + lane, n);
   }
 }

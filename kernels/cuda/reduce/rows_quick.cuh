@@ -45,6 +45,7 @@ __device__ __forceinline__ void gr_write_quick(const gr_reduce_args &q, const gr
   if constexpr (R::kind == GR_ACC_ORDER) {
     int64_t key = q.op == GR_OP_max ? acc.i[1] : acc.i[0];
     bool nan = gr_floating<D> && (acc.i[0] < ~gr_key_inf(D) || acc.i[1] > gr_key_inf(D));
+    if (R::present) nan |= acc.i[0] > acc.i[1]; /* none */
     if constexpr (gr_size<D> == 8) {
       if (gr_floating<D>) key = gr_key_bits64((uint64_t)key);
       ((int64_t *)q.out)[v] = nan ? 0x7ff8000000000000 : key;

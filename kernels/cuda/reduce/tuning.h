@@ -343,6 +343,7 @@ constexpr int gr_staged_unrolled = 4, gr_staged_folded = 2, gr_staged_summed = 4
 ** 33 13.8 -> 15.0; others by 7 instead of 9 sum f32 rows of 33 17.6 -> 18.1, of 301 151 -> 191.
 */
 constexpr int gr_by_element_blocks_for(const gr_reducer_traits &r, bool is_f16) {
+  if (r.red == GR_RED_SUM && r.fields > 1) return 7; /* what is present; by 9 it spills: rows of 64 f32 88 -> 84 us */
   return r.inputs > 1 ? 4 : r.variance ? 6 : !r.lanes ? 7 : r.red == GR_RED_SUM && is_f16 ? 8 : 9;
 }
 /* The same: elements, or four bytes of them, and words of a thread at a time. H100: by 2 elements sum u8 rows of 50

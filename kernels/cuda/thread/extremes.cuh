@@ -181,7 +181,7 @@ struct gr_order : gr_common<RED, D> {
 /*
 ** The first of the largest keys. Between two marks a lane keeps the best key and its code, in 32 bits; codes
 ** rise with position, so that "greater" keeps the first. mark turns the code into a position. by_nan: NaN is above all;
-** else it is what infinity is on the side of the least.
+** else below all, with the lowest key, which no number has.
 */
 template <gr_reducer RED, gr_dtype D, bool by_nan = true>
 struct gr_position : gr_common<RED, D> {
@@ -200,7 +200,7 @@ struct gr_position : gr_common<RED, D> {
   static constexpr bool nan = by_nan;
   static __device__ __forceinline__ K of_nan() {
     if constexpr (by_nan) return gr_highest<K>();
-    else return (K)gr_element<D>::key(gr_minus_infinity<D>());
+    else return gr_lowest<K>();
   }
   static __device__ __forceinline__ K key(T x, int64_t key_xor) {
     return gr_is_nan<D>(x) ? of_nan() : (K)gr_element<D>::key(x) ^ (K)key_xor;

@@ -13,6 +13,7 @@ template <class R, bool counting>
 struct gr_of_present : R {
   static constexpr bool present = true, counts = counting;
   static constexpr bool blanks = R::kind != GR_ACC_ORDER && R::kind != GR_ACC_POSITION;
+  using Blanked = std::conditional_t<blanks, R, gr_of_present>; /* reduces words in which NaN has been blanked */
 };
 
 /* Of 2-byte elements: the sign's bit of each place of a word that is NaN. */
@@ -85,22 +86,37 @@ __device__ __forceinline__ int gr_blank_word(uint4 &a, uint4 &b, int from, int t
 }
 
 /*
-** Blanks a word that waits among others, and counts nothing. Of f64 by halves: elements in pairs of registers would
-** spill (rows of 64: 405 us, as many as stored elements take).
+** Blanks a word that waits among others; returns a bit for each of its elements that was NaN. Of f64 by halves:
+** elements in pairs of registers would spill (rows of 64: 405 us, as many as stored elements take).
 */
 template <class Q>
-__device__ __forceinline__ void gr_blank_alone(uint4 &a) {
-  auto halves = [](uint32_t &low, uint32_t &high) {
-    asm("{.reg .pred %%p;\n\t.reg .f64 %%x;\n\tmov.b64 %%x, {%0, %1};\n\tsetp.num.f64 %%p, %%x, %%x;\n\t"
-        "selp.b32 %0, %0, 0, %%p;\n\tselp.b32 %1, %1, 0, %%p;}"
-        : "+r"(low), "+r"(high));
-  };
+__device__ __forceinline__ uint32_t gr_blank_alone(uint4 &a) {
+  uint32_t *x = &a.x, gone = 0;
   if constexpr (gr_size<Q::dtype> == 8) {
-    halves(a.x, a.y);
-    halves(a.z, a.w);
+#pragma unroll
+    for (int i = 0; i < 2; i++) {
+      uint32_t nan;
+      asm("{.reg .pred %%p;\n\t.reg .f64 %%x;\n\tmov.b64 %%x, {%0, %1};\n\t"
+          "setp.nan.f64 %%p, %%x, %%x;\n\tselp.b32 %0, 0, %0, %%p;\n\t"
+          "selp.b32 %1, 0, %1, %%p;\n\tselp.b32 %2, 1, 0, %%p;}"
+          : "+r"(x[2 * i]), "+r"(x[2 * i + 1]), "=r"(nan));
+      gone |= nan << i;
+    }
   } else {
-    gr_blank_word<Q>(a, a, 0, 16 / gr_size<Q::dtype>);
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+      if constexpr (gr_size<Q::dtype> == 4) {
+        const bool nan = isnan(__uint_as_float(x[i]));
+        x[i] = nan ? 0 : x[i];
+        gone |= (uint32_t)nan << i;
+      } else {
+        const uint32_t nan = gr_nan_halves<Q::dtype>(x[i]);
+        x[i] &= ~gr_whole_halves(nan);
+        gone |= ((nan >> 15 | nan >> 30) & 3) << 2 * i;
+      }
+    }
   }
+  return gone;
 }
 
 #endif

@@ -66,10 +66,17 @@ __device__ __forceinline__ typename Q::K gr_key_of_largest(gr_largest<Q> x, int6
     key |= (typename Q::K)(key_xor & -((int64_t)1 << 8 * gr_size<D>));
   return key;
 }
-/* A word of elements that have the lowest key. */
+/* A word of elements that have the lowest key: infinite ones, or, where these are above NaN, NaN. */
 template <class Q>
 __device__ __forceinline__ uint4 gr_lowest_word(uint32_t flip, int64_t key_xor) {
   constexpr gr_dtype D = Q::dtype;
+  if constexpr (!Q::nan) {
+    constexpr uint32_t u = D == GR_F64   ? 0x7ff80000u
+                           : D == GR_F32 ? 0x7fc00000u
+                           : D == GR_F16 ? 0x7e007e00u
+                                         : 0x7fc07fc0u;
+    return make_uint4(u, u, u, u);
+  }
   if constexpr (gr_size<D> == 8) {
     uint64_t u = (uint64_t)(INT64_MIN ^ key_xor);
     if (gr_floating<D>) u = key_xor ? 0x7ff0000000000000u : 0xfff0000000000000u;

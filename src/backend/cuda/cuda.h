@@ -200,7 +200,6 @@ gr_status gr_cuda_do_states(gr_queue *, const gr_reduce_job *jobs, int count, gr
 /* Operations that take a formula's elements. */
 gr_status gr_cuda_feed(gr_cuda_queue *, const gr_formula_job *);
 int gr_cuda_fits(gr_queue *, gr_feeding, const void *operation);
-int gr_cuda_fits_present(gr_queue *, const gr_formula_job *);
 
 gr_status gr_cuda_do_formula(gr_queue *, const gr_formula_job *);
 gr_status gr_cuda_start_formula(gr_queue *, const gr_formula_job *, gr_ticket *);

@@ -63,9 +63,8 @@ static cudaError_t describe(gr_cuda_device *d, int device) {
   b->states = gr_cuda_do_states;
   b->formula = gr_cuda_do_formula;
   b->start_formula = gr_cuda_start_formula;
-  b->feeds = 1u << GR_FEEDS_COLUMNS | 1u << GR_FEEDS_HISTOGRAM | 1u << GR_FEEDS_SCAN;
+  b->feeds = 1u << GR_FEEDS_COLUMNS | 1u << GR_FEEDS_PRESENT | 1u << GR_FEEDS_HISTOGRAM | 1u << GR_FEEDS_SCAN;
   b->fits = gr_cuda_fits;
-  b->fits_present = gr_cuda_fits_present;
   b->operate = gr_cuda_do_operator;
   b->uncompiled = gr_cuda_uncompiled;
   b->compiled = gr_cuda_compiled;

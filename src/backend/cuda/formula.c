@@ -142,39 +142,21 @@ static int is_all_present(const gr_cuda_queue *q, const gr_formula_job *job, con
   return 1;
 }
 
-/*
-** Whether a launch to arrays does what the second consumer asks for, too: numbers of present elements, which divide and
-** go nowhere; of what is present the greatest elements beside the least, or the best ones beside their positions.
-*/
-static int gives_both(const gr_reduce_job *second, const shared *l, gr_cuda_present present, gr_reduce_job *own) {
-  if (l->tally >= 0) return !second->out;
-  if (!present || gr_reducer_of(second->op, second->dtype) != GR_RED_MINMAX) return 0;
-  if (l->high >= 0) own->op = GR_OP_minmax;
-  else if (l->red != GR_RED_ARGMAX && l->red != GR_RED_ARGMIN) return 0;
-  own->out2 = second->out;
-  return 1;
-}
-
 static gr_status to_array(gr_cuda_queue *q, const gr_formula_job *job) {
   const gr_reduce_job *asked = &job->consumers[0].job;
   const int size = gr_size_of(asked->dtype);
   const int64_t most = (int64_t)GR_SEGMENT_LEAVES * GR_LEAF(size);
+  const gr_reduce_job own = placed(asked);
   launches s = {.count = 0};
   const shared *l = s.launch;
-  gr_reduce_job own;
   gr_cuda_run run;
   gr_cuda_taken c;
   share(job, &s);
-  if (job->consumer_count > 2 || s.count > 1) return GR_NOT_FUSED;
+  const int counts = job->consumer_count == 2 && l->tally >= 0 && !job->consumers[1].job.out;
+  if (s.count > 1 || (job->consumer_count > 1 && !counts)) return GR_NOT_FUSED;
   if (asked->n > GR_MOST_LEAVES * GR_LEAF(size)) return GR_NOT_FUSED;
-  const int whole = !asked->offsets && is_all_present(q, job, &s, 0, &own);
-  gr_cuda_present present = whole ? gr_cuda_present_for(&own, &q->device->chip) : GR_PRESENT_NONE;
-  if (present == GR_PRESENT_rows_by_element && l->tally >= 0) present = GR_PRESENT_leaves; /* which alone counts */
-  const int is_short = present <= GR_PRESENT_leaves && asked->count > 1 && asked->n * size < GR_LEAST_ROW;
-  if (asked->offsets ? asked->n > most : is_short) return GR_NOT_FUSED;
-  if (!present) own = placed(asked);
-  if (job->consumer_count == 2 && !gives_both(&job->consumers[1].job, l, present, &own)) return GR_NOT_FUSED;
-  gr_status status = take_reduction(q, job, l->first, l->tally, present, &c);
+  if (asked->offsets ? asked->n > most : asked->count > 1 && asked->n * size < GR_LEAST_ROW) return GR_NOT_FUSED;
+  gr_status status = take_reduction(q, job, l->first, l->tally, GR_PRESENT_NONE, &c);
   if (status != GR_OK) return status;
   gr_cuda_prepare(q, &q->work, &run);
   run.formula = &c.formula;
@@ -208,7 +190,9 @@ static gr_status add(gr_cuda_queue *q, const gr_formula_job *job, const launches
 static gr_value extreme_at(const shared *l, const gr_reduce_job *job) {
   const gr_reduce_job *first = &l->first->job;
   const gr_acc best = gr_mailbox_state(l->slot->host->words, &l->slot->mailbox, first->op, first->dtype);
-  const int64_t key = l->red == GR_RED_ARGMIN ? ~best.i[0] : best.i[0];
+  const int64_t least = gr_is_float(first->dtype) ? ~gr_key_inf(first->dtype) : INT64_MIN; /* below it where none is */
+  const int64_t found = best.i[0] < least ? least : best.i[0];
+  const int64_t key = l->red == GR_RED_ARGMIN ? ~found : found;
   return gr_finish(job->op, job->dtype, (gr_acc){.i = {key, key}}, job->n, job->ddof);
 }
 
@@ -285,8 +269,9 @@ static void see_one(const gr_compiled *c, void *to) {
     GR_REDUCERS(GR_X)
 #undef GR_X
   };
-  static const char *const present[][3] = {
-#define GR_X(id, inputs, f, i) {#id ", present", #id ", present, short rows", #id ", present, columns"},
+  static const char *const present[][4] = {
+#define GR_X(id, inputs, f, i) \
+  {#id ", present", #id ", present, short rows", #id ", present, columns", #id ", present, columns"},
     GR_REDUCERS(GR_X)
 #undef GR_X
   };

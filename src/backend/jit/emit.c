@@ -397,9 +397,11 @@ static const char *const short_names[] = {
 #undef GR_X
 };
 static const char *const scans[] = {"sum", "prod", "order"};
-static const char *const of_present[] = {[GR_PRESENT_leaves] = "present",
-                                         [GR_PRESENT_rows_by_element] = "rows_by_element",
-                                         [GR_PRESENT_cols_unordered] = "cols_unordered"};
+/* Without a tally, and with one. */
+static const char *const of_present[][2] = {[GR_PRESENT_leaves] = {"present", "counted"},
+                                            [GR_PRESENT_rows_by_element] = {"rows_by_element", "counted_rows"},
+                                            [GR_PRESENT_cols_unordered] = {"cols_unordered", ""},
+                                            [GR_PRESENT_cols_sum] = {"cols_sum", "counted_columns"}};
 
 /* The name of the skeleton in what the module carries (shipped.h). */
 static char *skeleton_of(const gr_emitter *e, const char **why) {
@@ -408,8 +410,7 @@ static char *skeleton_of(const gr_emitter *e, const char **why) {
   const char *short_name = short_names[dtype];
   char name[40] = "";
   if (code->present)
-    snprintf(name, sizeof name, "%s %d %d", code->tally < 0 ? of_present[code->present] : "counted", code->reducer,
-             dtype);
+    snprintf(name, sizeof name, "%s %d %d", of_present[code->present][code->tally >= 0], code->reducer, dtype);
   else if (code->reducer >= 0)
     snprintf(name, sizeof name, "%s %d %d %d", code->tally < 0 ? "reduce" : "tallied", code->number, code->reducer,
              dtype);

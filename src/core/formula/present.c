@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "src/core/formula/fed.h"
 #include "src/core/formula/typing.h"
 #include "src/core/map.h"
 #include "src/core/ranks/meet.h"

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "kernels/filling.h"
 #include "src/core/formula/steps.h"
 #include "src/core/later.h"
 #include "src/core/map.h"
@@ -266,19 +267,20 @@ gr_status gr_formula_reduce_all(gr_context *c, gr_op op, gr_reduced a, gr_reduce
 
 static int feeds(const gr_queue *q, gr_feeding operation) { return (int)(q->backend->feeds >> operation & 1); }
 
-/* Whether the backend takes columns of a formula, or of what is not NaN of an array. */
+/* Whether the backend takes columns of a formula. */
 static int fits_across(gr_op op, gr_shape s, gr_reduced a) {
   gr_queue *q = queue_of(&a);
   gr_reduce_job job = reduce_job(op, a.a, 0, s.rows);
-  gr_vec v[GR_FORMULA_INPUTS];
   job.count = gr_shape_results(s, a.a->n);
   if (!feeds(q, GR_FEEDS_COLUMNS)) return 0;
-  if (!q->backend->fits || q->backend->fits(q, GR_FEEDS_COLUMNS, &job)) return 1;
-  if (!a.e || !q->backend->fits_present) return 0;
-  for (int k = 0; k < a.e->program.input_count; k++) v[k] = (gr_vec){.stride = a.e->inputs[k].stride};
-  const gr_formula_job asked = {
-      .program = &a.e->program, .inputs = v, .n = a.e->n, .operation = &job, .a = a.e->result, .b = -1};
-  return q->backend->fits_present(q, &asked);
+  return !q->backend->fits || q->backend->fits(q, GR_FEEDS_COLUMNS, &job);
+}
+
+/* Whether the backend may take what is not NaN of arrays, as they lie: of operands in which that is filled. */
+static int takes_present(gr_shape s, const gr_wanted *w) {
+  const gr_queue *q = queue_of(&w->a);
+  if (!w->a.e || !gr_is_filled(&w->a.e->program, w->a.e->result) || !takes_formulas(q)) return 0;
+  return !s.segments && (!w->b.a || s.pairs) && q->backend->feeds != GR_FEEDS_ALL && feeds(q, GR_FEEDS_PRESENT);
 }
 
 /* Positions follow one another in every vector of the shape, or across them, where no square needs a second look. */
@@ -312,6 +314,16 @@ static gr_status each_job(gr_shape s, gr_array *out, gr_array *out2, gr_reduce_j
   job->out2 = (void *)(uintptr_t)o2.data;
   job->out_dtype = out->dtype;
   return status;
+}
+
+static gr_status reduce_present(gr_context *c, gr_shape s, const gr_wanted *w, gr_array *out, gr_array *out2) {
+  gr_reduce_job job = reduce_job(w->op, w->a.a, w->ddof, 0);
+  job.a.stride = job.b.stride = 1;
+  gr_shape_cut(s, w->a.a, w->b.a, &job);
+  gr_later_open(c, out->storage->queue);
+  const gr_status status = each_job(s, out, out2, &job);
+  if (status != GR_OK) return gr_later_shut(c), status;
+  return gr_formula_feed(c, GR_FEEDS_PRESENT, w->a, w->b, &job, NULL, gr_ops[w->op].name);
 }
 
 static gr_status reduce_across(gr_context *c, gr_op op, gr_shape s, const gr_wanted *w, gr_array *out, gr_array *out2) {
@@ -357,12 +369,12 @@ static int overlaps(const gr_reduced *r, const gr_array *out) {
 }
 
 /* Of squares that may leave the range of f64: then elements are stored after all, and such vectors reduced again. */
-static gr_status reduce_watched(gr_context *c, gr_shape s, const gr_wanted *w, gr_array *out) {
+static gr_status reduce_watched(gr_context *c, gr_shape s, const gr_wanted *w, int present, gr_array *out) {
   gr_array safe = {0};
   gr_value all = {0};
   gr_reduced a = w->a, b = w->b;
   gr_status status = gr_array_make_beside(c, out, &safe, out->dtype, out->n);
-  if (status == GR_OK) status = reduce_along(c, s, w, 1, &out, &safe);
+  if (status == GR_OK) status = present ? reduce_present(c, s, w, out, &safe) : reduce_along(c, s, w, 1, &out, &safe);
   if (status == GR_OK) status = gr_reduce_quietly(c, GR_OP_all, &safe, &all);
   if (status == GR_OK && !all.v[0].i) {
     status = gr_reduced_eval(c, &a);
@@ -373,6 +385,11 @@ static gr_status reduce_watched(gr_context *c, gr_shape s, const gr_wanted *w, g
   return status;
 }
 
+/* Whether a reduction of what is filled is that of what is present, even where nothing is. */
+static int is_zero_of_none(gr_op op) {
+  return op == GR_OP_sum || op == GR_OP_dot || op == GR_OP_sumsq || op == GR_OP_norm1 || op == GR_OP_norm2;
+}
+
 gr_status gr_formula_reduce_each(gr_context *c, gr_op op, gr_shape s, gr_reduced a, gr_reduced b, double ddof,
                                  gr_array *out, gr_array *out2) {
   const gr_wanted w = {op, a, b, ddof};
@@ -380,16 +397,17 @@ gr_status gr_formula_reduce_each(gr_context *c, gr_op op, gr_shape s, gr_reduced
   if (gr_shape_results(s, a.a->n) == 0) return GR_OK;
   const int watched = gr_may_overflow(op, a.a->dtype);
   const int again = watched && (overlaps(&a, out) || overlaps(&b, out)); /* what is overwritten cannot be read again */
-  if (dense && !again && gr_formula_fuses(op, s, a, b)) {
+  gr_status done = GR_NOT_FUSED;
+  if (dense && !again && is_zero_of_none(op) && takes_present(s, &w))
+    done = watched ? reduce_watched(c, s, &w, 1, out) : reduce_present(c, s, &w, out, out2);
+  if (done == GR_NOT_FUSED && dense && !again && gr_formula_fuses(op, s, a, b)) {
     const int across = s.rows && s.axis == 1;
-    const gr_status done = across    ? reduce_across(c, op, s, &w, out, out2)
-                           : watched ? reduce_watched(c, s, &w, out)
-                                     : reduce_along(c, s, &w, 1, &out, out2);
-    if (done != GR_NOT_FUSED) {
-      tell(c, op, s, &w);
-      return done;
-    }
+    done = across    ? reduce_across(c, op, s, &w, out, out2)
+           : watched ? reduce_watched(c, s, &w, 0, out)
+                     : reduce_along(c, s, &w, 1, &out, out2);
   }
+  if (done == GR_OK) tell(c, op, s, &w);
+  if (done != GR_NOT_FUSED) return done;
   gr_status status = gr_reduced_eval(c, &a);
   if (status == GR_OK && b.a) status = gr_reduced_eval(c, &b);
   return status == GR_OK ? gr_reduce_each(c, op, s, a.a, b.a, ddof, out, out2) : status;
@@ -412,7 +430,7 @@ int gr_formula_counts(gr_shape s, gr_reduced a) {
   return !s.segments && (!s.rows || s.axis == 2) && takes_formulas(q) && q->backend->feeds != GR_FEEDS_ALL;
 }
 
-gr_status gr_formula_reduce_present(gr_context *c, gr_op op, gr_shape s, gr_reduced a, gr_reduced b, gr_reduced present,
+gr_status gr_formula_reduce_counted(gr_context *c, gr_op op, gr_shape s, gr_reduced a, gr_reduced b, gr_reduced present,
                                     gr_array *out) {
   const gr_wanted w[2] = {{op, a, b, 0}, {GR_OP_count, present, {NULL, NULL}, 0}};
   gr_array *const into[2] = {out, NULL};
@@ -420,6 +438,19 @@ gr_status gr_formula_reduce_present(gr_context *c, gr_op op, gr_shape s, gr_redu
   if (!gr_formula_counts(s, a) || !gr_formula_together(w, 2)) return GR_NOT_FUSED;
   const gr_status status = reduce_along(c, s, w, 2, into, NULL);
   if (status == GR_OK) tell(c, op, s, &w[0]);
+  return status;
+}
+
+gr_status gr_formula_reduce_present(gr_context *c, gr_op op, gr_shape s, gr_reduced a, gr_reduced b, gr_array *out,
+                                    gr_array *out2) {
+  const gr_wanted w = {op, a, b, 0};
+  if (c->comm || !gr_formula_together(&w, 1) || !takes_present(s, &w)) return GR_NOT_FUSED;
+  for (int k = 0; k < 2; k++) {
+    const gr_array *to = k ? out2 : out;
+    if (to && (!gr_array_dense(to) || overlaps(&a, to) || overlaps(&b, to))) return GR_NOT_FUSED;
+  }
+  const gr_status status = reduce_present(c, s, &w, out, out2);
+  if (status == GR_OK) tell(c, op, s, &w);
   return status;
 }
 
@@ -453,40 +484,4 @@ gr_status gr_formula_feed(gr_context *c, gr_feeding operation, gr_reduced a, gr_
   gr_later_shut(c);
   gr_expression_drop(e);
   return status;
-}
-
-gr_status gr_formula_scan(gr_context *c, gr_op op, gr_reduced a, gr_array *out, int exclusive, int reverse) {
-  const gr_reduced none = {NULL, NULL};
-  gr_scan_job job = {.op = op,
-                     .dtype = a.a->dtype,
-                     .out_dtype = out->dtype,
-                     .n = out->n,
-                     .count = 1,
-                     .exclusive = exclusive,
-                     .reverse = reverse};
-  gr_status status = GR_NOT_FUSED;
-  if (gr_formula_feeds(GR_FEEDS_SCAN, a, none, out)) {
-    gr_later_open(c, out->storage->queue);
-    status = gr_array_write(out, gr_kernel_side(out->storage), 1, &job.out);
-    if (status != GR_OK || out->n == 0) return gr_later_shut(c), status;
-    status = gr_formula_feed(c, GR_FEEDS_SCAN, a, none, &job, NULL, "scan");
-  }
-  if (status != GR_NOT_FUSED) return status;
-  status = gr_reduced_eval(c, &a);
-  return status == GR_OK ? gr_scan(c, op, a.a, out, exclusive, reverse) : status;
-}
-
-gr_status gr_formula_compact(gr_context *c, gr_reduced a, const gr_array *mask, gr_array *out) {
-  const gr_reduced none = {NULL, NULL};
-  gr_compact_job job = {.dtype = a.a->dtype, .n = a.a->n};
-  gr_status status = GR_OK;
-  if (!gr_formula_feeds(GR_FEEDS_COMPACT, a, none, out)) {
-    status = gr_reduced_eval(c, &a);
-    return status == GR_OK ? gr_compact(c, a.a, mask, out) : status;
-  }
-  gr_later_open(c, out->storage->queue);
-  status = gr_array_read(mask, gr_kernel_side(mask->storage), &job.mask);
-  if (status == GR_OK) status = gr_array_write(out, gr_kernel_side(out->storage), 1, &job.out);
-  if (status != GR_OK || out->n == 0) return gr_later_shut(c), status;
-  return gr_formula_feed(c, GR_FEEDS_COMPACT, a, none, &job, NULL, "compact");
 }

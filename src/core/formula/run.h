@@ -47,10 +47,6 @@ int gr_formula_feeds(gr_feeding, gr_reduced a, gr_reduced b, const gr_array *out
 gr_status gr_formula_feed(gr_context *, gr_feeding, gr_reduced a, gr_reduced b, const void *job, gr_exact *sums,
                           const char *name);
 
-/* As gr_scan and gr_compact (ops.h, map.h). */
-gr_status gr_formula_scan(gr_context *, gr_op, gr_reduced a, gr_array *out, int exclusive, int reverse);
-gr_status gr_formula_compact(gr_context *, gr_reduced a, const gr_array *mask, gr_array *out);
-
 /* Several reductions in one pass, of operands of one length on one device: results[k] as gr_reduce_all gives them. */
 typedef struct gr_wanted {
   gr_op op;
@@ -81,8 +77,14 @@ gr_status gr_formula_start(gr_context *, const gr_wanted *, gr_reduce_job *job, 
 ** whether it may. Not of columns or segments; a backend that feeds operations has other ways.
 */
 int gr_formula_counts(gr_shape, gr_reduced a);
-gr_status gr_formula_reduce_present(gr_context *, gr_op, gr_shape, gr_reduced a, gr_reduced b, gr_reduced present,
+gr_status gr_formula_reduce_counted(gr_context *, gr_op, gr_shape, gr_reduced a, gr_reduced b, gr_reduced present,
                                     gr_array *out);
+/*
+** The same of operands in which NaN is filled (gr_filling_for), by kernels that leave it out: means, extremes (minmax
+** as min is filled) and positions, of none NaN and 0. GR_NOT_FUSED, and nothing is done, where no kernel does.
+*/
+gr_status gr_formula_reduce_present(gr_context *, gr_op, gr_shape, gr_reduced a, gr_reduced b, gr_array *out,
+                                    gr_array *out2);
 /* Of operands that lie over ranks, up to GR_FORMULA_TOGETHER in one exchange. mine: whether this rank has them. */
 gr_status gr_formula_reduce_ranked(gr_context *, gr_wanted *, int count, gr_status mine, gr_value *results);
 
