@@ -74,9 +74,10 @@ along a fixed tree, so a result has the same bits on every machine. NaN goes thr
 expression as long as `a`, is 0. With both, either is enough; of `dot`, `mse` and `cosine` a pair is missing if one
 of its elements is. Results are those of the elements that are present: sums of them, means and variances over their
 number (`ddof` must be below it), `all` of them. Positions stay those in `a`. Where nothing is present the result is
-that of an empty array: sum 0, prod 1, mean NaN; `min`, `max`, `minmax`, `argmin` and `argmax` raise and name the
-row, column or segment (NumPy gives NaN there, and warns). `mask` without `skipnan` lets a present NaN through, as
-always. With `op` and `value` elements that are NaN are missing before they are compared.
+that of an empty array: sum 0, prod 1, mean NaN. For a row, column or segment where nothing is present `min`, `max`
+and `minmax` give NaN (NumPy does, and warns), of integers, which have none, they raise and name it; `argmin` and
+`argmax` give 0, which is no position. Of a whole array all five raise. `mask` without `skipnan` lets a present NaN
+through, as always. With `op` and `value` elements that are NaN are missing before they are compared.
 
 A missing element adds nothing at its place in the tree, so nothing is copied, and where nothing is missing the bits
 are those of the plain call (but `logsumexp` of integers with a mask, which are widened to f64 first). They may
@@ -84,14 +85,15 @@ differ in the last bits from those of the elements copied side by side; with `ex
 
 Sums, products, minima, maxima, counts, norms, `dot`, `cosine` and `logsumexp` take one pass over the data. Means,
 `mse`, `minmax` and positions need a second number beside the first: on the CPU in the same pass (of columns in
-another one), on GPUs by a launch of its own, but of whole arrays and of rows with `skipnan`. Variances of integers
-take such a pass and then one more, since missing elements stand at the mean, which must be known. On GPUs numbers
-and rows of floats with `skipnan`, and minima, maxima and positions of columns of more than 32 rows, come, from 8.0 on,
-from the kernels of plain calls, which leave NaN out as they read, of views at any place, too. Minima, maxima,
-positions, and variances with `ddof` above 0, wait for a number that says whether one of them may be of nothing; only
-if it says so are elements counted. On GPUs whole arrays, rows and sums of columns are compiled as formulas are; other
-columns, means and products of short rows, and sums with `accumulate` or `exact`, are stored with their missing
-elements filled, first. [Operators of your own](#operators-of-your-own) get what is present as a copy.]],
+another one), on GPUs by a launch of its own, but of whole arrays, and of rows and columns with `skipnan`. Variances
+of integers take such a pass and then one more, since missing elements stand at the mean, which must be known. On
+GPUs floats with `skipnan` go, from 8.0 on, through the kernels of plain calls, which leave NaN out as they read:
+numbers, rows and columns, of views at any place, too, in one launch that nobody waits for. Elsewhere minima, maxima
+and positions, and everywhere variances with `ddof` above 0, wait for a number that says whether one of them may be
+of nothing; only if it says so are elements counted. With a mask, on GPUs, whole arrays, rows and sums of columns
+are compiled as formulas are; other columns, means and products of short rows, products of columns, and sums with
+`accumulate` or `exact`, are stored with their missing elements filled, first. [Operators of your
+own](#operators-of-your-own) get what is present as a copy.]],
   entries = {
     one("sum", {
       text = "The sum of the elements.",
