@@ -86,7 +86,7 @@ typedef enum gr_feeding {
 ** second, a count, has no job.out: results of the first are those of as many elements.
 **
 ** Or (feeds) it is what an operation takes: nodes a and b stand for vectors of its job (a and b, of weights: a and w;
-** of compact: a and mask; b -1: no such vector), which are not used. sums: of an exact sum.
+** of compact: a and mask; b -1: no such vector), which are not used, except as said of PRESENT. sums: of an exact sum.
 */
 typedef struct gr_formula_job {
   const gr_program *program;

@@ -78,6 +78,13 @@ describe("compiled formulas", function()
         end
       end
     end
+    local least = { x = gr.array({ 0 / 0, -math.huge }, "f32"), m = -math.huge } -- which a formula may mean
+    assert.are.equal(1, gr.fuse "where(x == x, x, m)"(least):argmax())
+    assert.are.same({ 1, -math.huge }, { gr.many { { "argmax", gr.fuse "where(x == x, x, m)"(least) },
+      { "max", gr.fuse "where(x == x, x, m)"(least) } } })
+    local own = gr.array({ 1, 0 / 0, 3 }, "f64") -- results over what they are of
+    assert.are.equal(3, #gr.sum(own, { rows = 3, skipnan = true, into = own }))
+    assert.are.same({ 1, 0, 3 }, own:table())
     assert.are.equal(7, gr.fuse "where(x == x, x, 7)" { x = holes }:max()) -- another filling, so steps
     if compiles() then assert.are.equal("MINMAX", gr.compiled()[1].what) end
   end)

@@ -76,8 +76,9 @@ of its elements is. Results are those of the elements that are present: sums of 
 number (`ddof` must be below it), `all` of them. Positions stay those in `a`. Where nothing is present the result is
 that of an empty array: sum 0, prod 1, mean NaN. For a row, column or segment where nothing is present `min`, `max`
 and `minmax` give NaN (NumPy does, and warns), of integers, which have none, they raise and name it; `argmin` and
-`argmax` give 0, which is no position. Of a whole array all five raise. `mask` without `skipnan` lets a present NaN
-through, as always. With `op` and `value` elements that are NaN are missing before they are compared.
+`argmax` give 0, which is no position. Of a whole array all five raise, unless `into` with `at` takes the result; so
+do they for a segment that has no elements at all. `mask` without `skipnan` lets a present NaN through, as always.
+With `op` and `value` elements that are NaN are missing before they are compared.
 
 A missing element adds nothing at its place in the tree, so nothing is copied, and where nothing is missing the bits
 are those of the plain call (but `logsumexp` of integers with a mask, which are widened to f64 first). They may
@@ -87,13 +88,15 @@ Sums, products, minima, maxima, counts, norms, `dot`, `cosine` and `logsumexp` t
 `mse`, `minmax` and positions need a second number beside the first: on the CPU in the same pass (of columns in
 another one), on GPUs by a launch of its own, but of whole arrays, and of rows and columns with `skipnan`. Variances
 of integers take such a pass and then one more, since missing elements stand at the mean, which must be known. On
-GPUs floats with `skipnan` go, from 8.0 on, through the kernels of plain calls, which leave NaN out as they read:
-numbers, rows and columns, of views at any place, too, in one launch that nobody waits for. Elsewhere minima, maxima
+GPUs sums, means, `dot`, `mse`, norms, minima, maxima and positions of floats with `skipnan` go, from 8.0 on,
+through the kernels of plain calls, which leave NaN out as they read, of views at any place, too: whole arrays,
+rows, and columns (but of `dot` and `mse`, and sums and norms of less than some 8 rows or of columns that fill few
+words). Of rows and columns that is one launch that nobody waits for, but for norms of f64. Elsewhere minima, maxima
 and positions, and everywhere variances with `ddof` above 0, wait for a number that says whether one of them may be
-of nothing; only if it says so are elements counted. With a mask, on GPUs, whole arrays, rows and sums of columns
-are compiled as formulas are; other columns, means and products of short rows, products of columns, and sums with
-`accumulate` or `exact`, are stored with their missing elements filled, first. [Operators of your
-own](#operators-of-your-own) get what is present as a copy.]],
+of nothing; only if it says so are elements counted. Other whole arrays and rows, also with a mask, and sums of
+columns are compiled as formulas are; other columns, products of short rows, and sums with `accumulate` or `exact`,
+are stored with their missing elements filled, first. [Operators of your own](#operators-of-your-own) get what is
+present as a copy.]],
   entries = {
     one("sum", {
       text = "The sum of the elements.",

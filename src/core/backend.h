@@ -179,9 +179,10 @@ struct gr_backend {
   /*
   ** A formula in one pass over its inputs; it waits if results go to the host (job->words). NULL, or GR_NOT_FUSED: the
   ** core runs it step by step by `map`, with results of steps in memory of the device. feeds: a bit for each kind of
-  ** operation (1 << gr_feeding) that it takes elements of a formula for; all of them: it never says no to one, nor
-  ** to several arrays at once. Others may (GR_NOT_FUSED); what they say no to gets elements that have been stored.
-  ** fits: whether a job of an operation is one that it takes, as far as the job tells; NULL: all are.
+  ** operation (1 << gr_feeding) that it takes elements of a formula for; all of them: it never says no to one, nor to
+  ** several arrays at once, and is not asked for PRESENT. Others may (GR_NOT_FUSED); what they say no to gets elements
+  ** that have been stored. fits: whether a job of an operation is one that it takes, as far as the job tells; NULL:
+  ** all are.
   */
   gr_status (*formula)(gr_queue *, const gr_formula_job *);
   /*

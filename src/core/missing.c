@@ -273,7 +273,8 @@ static gr_status reduce_variance(gr_passes *s, gr_array *out, gr_value *result) 
 /*
 ** ---- extremes: of those that are what fills, some may be of no element ----
 **
-** A number of no element is refused, as is an integer, which cannot say so; in arrays floats are NaN, and positions 0.
+** A number of no element is refused, as is an integer, which cannot say so; in arrays, and of columns that are reduced
+** one by one, floats are NaN, and positions 0.
 */
 
 static int is_filling(const gr_passes *s, int greatest, gr_value x) {
@@ -282,7 +283,7 @@ static int is_filling(const gr_passes *s, int greatest, gr_value x) {
 }
 
 static int can_say_none(const gr_passes *s) {
-  return !s->whole && (gr_is_float(s->dtype) || ways[s->q.op] == POSITION);
+  return (!s->whole || s->q.column) && (gr_is_float(s->dtype) || ways[s->q.op] == POSITION);
 }
 
 /* counted: whether there was a doubt, and elements are counted. */
@@ -302,16 +303,12 @@ static gr_value finish_other(const gr_passes *s, int64_t v) { return finish_extr
 
 /* One or both, of which some may be of no element, if elements were counted. */
 static gr_status give_extremes(gr_passes *s, int counted, gr_array *out, gr_array *out2, gr_value *result) {
+  const int both = ways[s->q.op] == EXTREMES, apart = counted && can_say_none(s);
   gr_value high;
-  gr_status status = GR_OK;
-  if (counted && can_say_none(s)) {
-    status = gr_passes_read(s, GR_ONLY(MAIN) | (out2 ? GR_ONLY(OTHER) : 0));
-    if (status == GR_OK) status = give(s, finish_main, out, result);
-    return status == GR_OK && out2 ? give(s, finish_other, out2, result) : status;
-  }
-  status = give_as_is(s, GR_PASS_MAIN, out, result);
-  if (status != GR_OK || ways[s->q.op] != EXTREMES) return status;
-  status = give_as_is(s, GR_PASS_OTHER, out2, &high);
+  gr_status status = apart ? gr_passes_read(s, GR_ONLY(MAIN) | (both ? GR_ONLY(OTHER) : 0)) : GR_OK;
+  if (status == GR_OK) status = apart ? give(s, finish_main, out, result) : give_as_is(s, GR_PASS_MAIN, out, result);
+  if (status != GR_OK || !both) return status;
+  status = apart ? give(s, finish_other, out2, &high) : give_as_is(s, GR_PASS_OTHER, out2, &high);
   if (status == GR_OK && s->whole) result->v[1] = high.v[0];
   return status;
 }

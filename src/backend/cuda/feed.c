@@ -1,6 +1,7 @@
 /*
 ** Operations that take elements of a formula in place of a vector's: sums of columns, histograms and scans. Their own
-** launchers plan them and launch the compiled kernel on the plan, with elements from address 0 on.
+** launchers plan them and launch the compiled kernel on the plan, with elements from address 0 on; what is not NaN of
+** arrays is read where it lies.
 */
 #include "src/backend/cuda/take.h"
 
@@ -84,10 +85,7 @@ static int find_present(const gr_cuda_queue *q, const gr_formula_job *job, prese
   p->kernel = gr_cuda_present_for(&p->job, &q->device->chip);
   p->tally = counts || (p->kernel != GR_PRESENT_leaves && red == GR_RED_SUM) ? f.test : -1;
   if (p->kernel != GR_PRESENT_leaves) return p->kernel != GR_PRESENT_NONE;
-  /* leaves that begin within a word would count some elements twice */
-  const int64_t bytes = p->job.n * size;
-  return (p->job.count == 1 || (bytes >= GR_LEAST_ROW && !(counts && bytes % 16))) &&
-         p->job.n <= GR_MOST_LEAVES * GR_LEAF(size);
+  return (p->job.count == 1 || p->job.n * size >= GR_LEAST_ROW) && p->job.n <= GR_MOST_LEAVES * GR_LEAF(size);
 }
 
 static gr_status feed_present(gr_cuda_queue *q, const gr_formula_job *job) {

@@ -73,6 +73,7 @@ typedef struct shared {
   int tally; /* the node that is counted besides; < 0: none */
   gr_cuda_pending *slot;
   gr_compiled *held; /* until it is launched */
+  int present;       /* it leaves NaN out */
 } shared;
 
 typedef struct launches {
@@ -122,9 +123,6 @@ static void share(const gr_formula_job *job, launches *s) {
 
 /* ---- of what is not NaN ---- */
 
-/* Rows of n elements, one behind the other. */
-static gr_vec rows_of(const gr_vec *v, int64_t n) { return (gr_vec){v->data, v->stride, n * v->stride}; }
-
 /* Whether all consumers of a launch do; its job. */
 static int is_all_present(const gr_cuda_queue *q, const gr_formula_job *job, const launches *s, int launch,
                           gr_reduce_job *own) {
@@ -137,8 +135,8 @@ static int is_all_present(const gr_cuda_queue *q, const gr_formula_job *job, con
     if (s->of[k] == launch && (!gr_cuda_is_of_present(job, &job->consumers[k], &f) || f.of[0] != first.of[0] ||
                                f.of[1] != first.of[1] || f.test != first.test))
       return 0;
-  own->a = rows_of(&job->inputs[job->program->nodes[first.of[0]].input], own->n);
-  if (first.of[1] >= 0) own->b = rows_of(&job->inputs[job->program->nodes[first.of[1]].input], own->n);
+  own->a = job->inputs[job->program->nodes[first.of[0]].input];
+  if (first.of[1] >= 0) own->b = job->inputs[job->program->nodes[first.of[1]].input];
   return 1;
 }
 
@@ -172,6 +170,7 @@ static gr_status add(gr_cuda_queue *q, const gr_formula_job *job, const launches
   gr_status status = GR_NOT_FUSED;
   if (is_all_present(q, job, s, (int)(l - s->launch), &own))
     status = take_reduction(q, job, l->first, l->tally, GR_PRESENT_leaves, &c);
+  l->present = status == GR_OK;
   if (status == GR_NOT_FUSED) {
     own = placed(&l->first->job);
     if (l->both)
@@ -186,13 +185,24 @@ static gr_status add(gr_cuda_queue *q, const gr_formula_job *job, const launches
   return gr_cuda_add_reduce(q, &list, 1, l->slot, &c.formula);
 }
 
+/* The key that has won. */
+static int64_t best_of(const shared *l) {
+  const gr_reduce_job *first = &l->first->job;
+  return gr_mailbox_state(l->slot->host->words, &l->slot->mailbox, first->op, first->dtype).i[0];
+}
+
+/*
+** Whether a position that was found without NaN may be another: what fills wins, or ties, and a formula may mean it, in
+** the place of NaN. Then elements tell.
+*/
+static int is_in_doubt(const shared *l) {
+  const int position = l->red == GR_RED_ARGMIN || l->red == GR_RED_ARGMAX;
+  return l->present && position && best_of(l) <= ~gr_key_inf(l->first->job.dtype);
+}
+
 /* The extreme from the key that has won. */
 static gr_value extreme_at(const shared *l, const gr_reduce_job *job) {
-  const gr_reduce_job *first = &l->first->job;
-  const gr_acc best = gr_mailbox_state(l->slot->host->words, &l->slot->mailbox, first->op, first->dtype);
-  const int64_t least = gr_is_float(first->dtype) ? ~gr_key_inf(first->dtype) : INT64_MIN; /* below it where none is */
-  const int64_t found = best.i[0] < least ? least : best.i[0];
-  const int64_t key = l->red == GR_RED_ARGMIN ? ~found : found;
+  const int64_t best = best_of(l), key = l->red == GR_RED_ARGMIN ? ~best : best;
   return gr_finish(job->op, job->dtype, (gr_acc){.i = {key, key}}, job->n, job->ddof);
 }
 
@@ -233,6 +243,8 @@ static gr_status to_host(gr_cuda_queue *q, const gr_formula_job *job) {
     status = gr_cuda_await_reduce(q, s.launch[k].slot, 0, -1, name, &there);
     s.launch[k].slot->waiting -= status == GR_OK;
   }
+  for (int k = 0; k < s.count && status == GR_OK; k++)
+    if (is_in_doubt(&s.launch[k])) status = GR_NOT_FUSED;
   for (int k = 0; k < job->consumer_count && status == GR_OK; k++) {
     const gr_value v = value_of(&s.launch[s.of[k]], &job->consumers[k].job);
     memcpy(job->words + 2 * k, v.v, sizeof v.v);

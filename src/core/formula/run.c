@@ -276,11 +276,32 @@ static int fits_across(gr_op op, gr_shape s, gr_reduced a) {
   return !q->backend->fits || q->backend->fits(q, GR_FEEDS_COLUMNS, &job);
 }
 
-/* Whether the backend may take what is not NaN of arrays, as they lie: of operands in which that is filled. */
-static int takes_present(gr_shape s, const gr_wanted *w) {
+static int overlaps(const gr_reduced *r, const gr_array *out) {
+  int any = !r->e && r->a && gr_array_overlap(out, r->a);
+  for (int k = 0; r->e && k < r->e->program.input_count; k++) any |= gr_array_overlap(out, &r->e->inputs[k]);
+  return any;
+}
+
+/* Whether elements of an operand are filled where there is NaN. */
+static int fills_nan(const gr_reduced *r) {
+  const gr_program *g = &r->e->program;
+  int32_t tested[2];
+  return gr_is_filled(g, r->e->result) && gr_is_present_test(g, g->nodes[r->e->result].c, tested);
+}
+
+/*
+** Whether the backend may take what is not NaN of arrays, as they lie: of operands in which that is filled, and whose
+** results (out2 may be NULL) are not written over them.
+*/
+static int takes_present(gr_shape s, const gr_wanted *w, const gr_array *out, const gr_array *out2) {
   const gr_queue *q = queue_of(&w->a);
-  if (!w->a.e || !gr_is_filled(&w->a.e->program, w->a.e->result) || !takes_formulas(q)) return 0;
-  return !s.segments && (!w->b.a || s.pairs) && q->backend->feeds != GR_FEEDS_ALL && feeds(q, GR_FEEDS_PRESENT);
+  if (!w->a.e || !takes_formulas(q) || q->backend->feeds == GR_FEEDS_ALL || !feeds(q, GR_FEEDS_PRESENT)) return 0;
+  if (s.segments || (w->b.a && !s.pairs) || !fills_nan(&w->a) || !gr_formula_together(w, 1)) return 0;
+  for (int k = 0; k < 2; k++) {
+    const gr_array *to = k ? out2 : out;
+    if (to && (overlaps(&w->a, to) || overlaps(&w->b, to))) return 0;
+  }
+  return 1;
 }
 
 /* Positions follow one another in every vector of the shape, or across them, where no square needs a second look. */
@@ -362,12 +383,6 @@ static gr_status reduce_along(gr_context *c, gr_shape s, const gr_wanted *w, int
   return status;
 }
 
-static int overlaps(const gr_reduced *r, const gr_array *out) {
-  int any = !r->e && r->a && gr_array_overlap(out, r->a);
-  for (int k = 0; r->e && k < r->e->program.input_count; k++) any |= gr_array_overlap(out, &r->e->inputs[k]);
-  return any;
-}
-
 /* Of squares that may leave the range of f64: then elements are stored after all, and such vectors reduced again. */
 static gr_status reduce_watched(gr_context *c, gr_shape s, const gr_wanted *w, int present, gr_array *out) {
   gr_array safe = {0};
@@ -398,7 +413,7 @@ gr_status gr_formula_reduce_each(gr_context *c, gr_op op, gr_shape s, gr_reduced
   const int watched = gr_may_overflow(op, a.a->dtype);
   const int again = watched && (overlaps(&a, out) || overlaps(&b, out)); /* what is overwritten cannot be read again */
   gr_status done = GR_NOT_FUSED;
-  if (dense && !again && is_zero_of_none(op) && takes_present(s, &w))
+  if (dense && is_zero_of_none(op) && takes_present(s, &w, out, out2))
     done = watched ? reduce_watched(c, s, &w, 1, out) : reduce_present(c, s, &w, out, out2);
   if (done == GR_NOT_FUSED && dense && !again && gr_formula_fuses(op, s, a, b)) {
     const int across = s.rows && s.axis == 1;
@@ -444,11 +459,8 @@ gr_status gr_formula_reduce_counted(gr_context *c, gr_op op, gr_shape s, gr_redu
 gr_status gr_formula_reduce_present(gr_context *c, gr_op op, gr_shape s, gr_reduced a, gr_reduced b, gr_array *out,
                                     gr_array *out2) {
   const gr_wanted w = {op, a, b, 0};
-  if (c->comm || !gr_formula_together(&w, 1) || !takes_present(s, &w)) return GR_NOT_FUSED;
-  for (int k = 0; k < 2; k++) {
-    const gr_array *to = k ? out2 : out;
-    if (to && (!gr_array_dense(to) || overlaps(&a, to) || overlaps(&b, to))) return GR_NOT_FUSED;
-  }
+  const int dense = gr_array_dense(out) && (!out2 || gr_array_dense(out2));
+  if (c->comm || !dense || !takes_present(s, &w, out, out2)) return GR_NOT_FUSED;
   const gr_status status = reduce_present(c, s, &w, out, out2);
   if (status == GR_OK) tell(c, op, s, &w);
   return status;
