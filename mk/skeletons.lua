@@ -198,6 +198,9 @@ end
 -- ---- all of it; several skeletons are compressed together, since one says much about the next ----
 
 local TOGETHER = 48
+-- Kernels of what is not NaN, without a tally and with one (src/backend/jit/emit.c).
+local OF_PRESENT = { leaves = { "present", "counted" }, rows_by_element = { "rows_by_element", "counted_rows" },
+  cols_unordered = { "cols_unordered" }, cols_sum = { "cols_sum", "counted_columns" } }
 local table_of, count, waiting = {}, 0, {}
 
 local function ship(name, text, packed, of, ids, differences)
@@ -240,14 +243,12 @@ for k = 2, #arg do
       local reducer, dtype, number = item.name:match "gr_reducer(%d+)EL%d+gr_dtype(%d+)E.-Lb([01])E"
       local both = item.name:match "gr_sum_and_orderIL%d+gr_dtype(%d+)E"
       local ends = item.name:match "gr_ends_by_keyIL%d+gr_dtype(%d+)E"
-      local present = item.name:find "gr_of_present" and "present" or item.name:find "gr_tallied_present" and "counted"
-      local kernel = item.name:match "gr_reduce_(rows_by_element)" or item.name:match "gr_reduce_(cols_unordered)" or
-        present and item.name:match "gr_reduce_(cols_sum)"
-      if present == "counted" and kernel then kernel = kernel == "cols_sum" and "counted_columns" or "counted_rows" end
+      local kept = item.name:find "gr_of_present" and 1 or item.name:find "gr_tallied_present" and 2
+      local present = kept and OF_PRESENT[item.name:match "gr_reduce_([%l_]+)I"][kept]
       local way = item.name:find "gr_tallied" and "tallied" or "reduce"
       local columns = not present and item.name:find "gr_reduce_cols_sum" and dtype
       local name = columns and "columns " .. columns or both and "both " .. both or ends and "ends " .. ends or
-        present and ("%s %d %d"):format(kernel or present, item.name:match "gr_reducer(%d+)EL%d+gr_dtype(%d+)E") or
+        present and ("%s %d %d"):format(present, item.name:match "gr_reducer(%d+)EL%d+gr_dtype(%d+)E") or
         reducer and ("%s %d %d %d"):format(way, number, reducer, dtype)
       kernels[#kernels + 1] = { name = name or item.name, item = item }
     end

@@ -118,14 +118,6 @@ static gr_status find_open(gr_passes *s, gr_pass_of k, int greatest, doubt is_op
   return status;
 }
 
-/* Kernels that leave NaN out say themselves where nothing is left; GR_NOT_FUSED: there is none for this. */
-static gr_status reduce_present(gr_passes *s, gr_array *out, gr_array *out2) {
-  const gr_partial_reduction *q = &s->q;
-  const gr_reduced none = {NULL, NULL}, a = gr_made_operand(&s->first);
-  const gr_reduced b = s->second.e ? gr_made_operand(&s->second) : none;
-  return s->whole ? GR_NOT_FUSED : gr_formula_reduce_present(s->context, q->op, q->shape, a, b, out, out2);
-}
-
 /* Nothing is left open: the filled operands have the result. */
 static gr_status reduce_filled(gr_passes *s, gr_array *out, gr_value *result) {
   const gr_partial_reduction *q = &s->q;
@@ -176,8 +168,7 @@ static gr_status give_means(gr_passes *s, gr_array *out, gr_value *result) {
 
 static gr_status reduce_mean(gr_passes *s, gr_array *out, gr_value *result) {
   gr_status status = gr_passes_fill_all(s);
-  gr_status done = status == GR_OK ? reduce_present(s, out, NULL) : GR_NOT_FUSED;
-  if (done == GR_NOT_FUSED && status == GR_OK) done = reduce_counted(s, out);
+  const gr_status done = status == GR_OK ? reduce_counted(s, out) : GR_NOT_FUSED;
   if (done != GR_NOT_FUSED) return done;
   if (s->q.op == GR_OP_mean) want_sum(s);
   else gr_passes_want(s, GR_PASS_MAIN, s->q.op, &s->first, &s->second, GR_UNDIVIDED);
@@ -316,8 +307,6 @@ static gr_status give_extremes(gr_passes *s, int counted, gr_array *out, gr_arra
 static gr_status reduce_extreme(gr_passes *s, gr_array *out, gr_value *result) {
   int counted;
   gr_status status = gr_passes_fill(s, 0);
-  const gr_status done = status == GR_OK ? reduce_present(s, out, NULL) : GR_NOT_FUSED;
-  if (done != GR_NOT_FUSED) return done;
   gr_passes_want(s, GR_PASS_MAIN, s->q.op, &s->first, NULL, 0);
   status = gr_passes_run(s, GR_ONLY(MAIN), status);
   if (status == GR_OK) status = check_present(s, GR_PASS_MAIN, s->q.op == GR_OP_min, &counted);
@@ -327,8 +316,6 @@ static gr_status reduce_extreme(gr_passes *s, gr_array *out, gr_value *result) {
 static gr_status reduce_extremes(gr_passes *s, gr_array *out, gr_array *out2, gr_value *result) {
   int counted;
   gr_status status = gr_passes_fill(s, 0);
-  const gr_status done = status == GR_OK ? reduce_present(s, out, out2) : GR_NOT_FUSED;
-  if (done != GR_NOT_FUSED) return done;
   if (status == GR_OK) status = gr_passes_fill(s, 1);
   gr_passes_want(s, GR_PASS_MAIN, GR_OP_min, &s->first, NULL, 0);
   gr_passes_want(s, GR_PASS_OTHER, GR_OP_max, &s->second, NULL, 0);
@@ -350,8 +337,6 @@ static gr_status reduce_position(gr_passes *s, gr_array *out, gr_value *result) 
   const int least = s->q.op == GR_OP_argmin, both = GR_ONLY(MAIN) | GR_ONLY(OTHER);
   int counted;
   gr_status status = gr_passes_fill(s, 0);
-  const gr_status done = status == GR_OK ? reduce_present(s, out, NULL) : GR_NOT_FUSED;
-  if (done != GR_NOT_FUSED) return done;
   gr_passes_want(s, GR_PASS_MAIN, s->q.op, &s->first, NULL, 0);
   gr_passes_want(s, GR_PASS_OTHER, least ? GR_OP_min : GR_OP_max, &s->first, NULL, 0);
   status = gr_passes_run(s, both, status);
@@ -412,8 +397,21 @@ static gr_status settle_shape(gr_passes *s) {
   return status;
 }
 
+/* Kernels that leave NaN out settle themselves what is left open; GR_NOT_FUSED: there is none for this. */
+static gr_status reduce_present(gr_passes *s, gr_array *out, gr_array *out2) {
+  const gr_partial_reduction *q = &s->q;
+  const gr_reduced none = {NULL, NULL};
+  if (s->whole || ways[q->op] == FILLED || ways[q->op] == VARIANCE) return GR_NOT_FUSED;
+  const gr_status status = gr_passes_fill_all(s);
+  if (status != GR_OK) return status;
+  const gr_reduced a = gr_made_operand(&s->first), b = s->second.e ? gr_made_operand(&s->second) : none;
+  return gr_formula_reduce_present(s->context, q->op, q->shape, a, b, out, out2);
+}
+
 static gr_status reduce(gr_passes *s, gr_array *out, gr_array *out2, gr_value *result) {
   if (s->q.exact) return reduce_exact(s, out, result);
+  const gr_status done = reduce_present(s, out, out2);
+  if (done != GR_NOT_FUSED) return done;
   switch (ways[s->q.op]) {
     case MEAN: return reduce_mean(s, out, result);
     case VARIANCE: return reduce_variance(s, out, result);

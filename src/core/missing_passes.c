@@ -1,9 +1,9 @@
 #include "src/core/missing_passes.h"
 
 gr_status gr_passes_fill(gr_passes *s, int second) {
-  if (s->known) return GR_OK;
   const int of_b = second && s->q.of.b.a, widen = s->q.op == GR_OP_logsumexp && !gr_is_float(s->dtype);
   gr_made *const to = second ? &s->second : &s->first;
+  if (s->known || to->e) return GR_OK;
   return gr_partial_fill(s->context, &s->q.of, of_b, widen, gr_filling_for(s->q.op, s->dtype, second), to);
 }
 

@@ -37,7 +37,7 @@ typedef struct gr_passes {
   gr_pass pass[GR_PASSES];
 } gr_passes;
 
-/* The first operand, filled, or the second; both. */
+/* The first operand, filled, or the second, unless it is already; both. */
 gr_status gr_passes_fill(gr_passes *, int second);
 gr_status gr_passes_fill_all(gr_passes *);
 

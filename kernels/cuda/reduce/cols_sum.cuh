@@ -69,16 +69,8 @@ __device__ __forceinline__ void gr_blank_columns(gr_words<4> (&x)[8], uint32_t (
     } else {
 #pragma unroll
       for (int i = 0; i < 4; i++) {
-        const uint32_t u = x[k].u[i];
-        if constexpr (size == 4) {
-          const bool nan = isnan(__uint_as_float(u));
-          x[k].u[i] = nan ? 0 : u;
-          if (R::tallied) missing[i] += nan;
-        } else {
-          const uint32_t nan = gr_nan_halves<R::dtype>(u);
-          x[k].u[i] = u & ~gr_whole_halves(nan);
-          if (R::tallied) missing[i] += nan >> 15;
-        }
+        const uint32_t nan = gr_blank_part<R::dtype>(x[k].u[i]);
+        if (R::tallied) missing[i] += size == 4 ? nan : nan >> 15;
       }
     }
   }

@@ -30,6 +30,23 @@ __device__ __forceinline__ uint32_t gr_whole_halves(uint32_t signs) {
 }
 
 /*
+** Elements of 2 or 4 bytes that are NaN become +0: returns 1 for one of 4 bytes, of two the sign's bits of those that
+** were.
+*/
+template <gr_dtype D>
+__device__ __forceinline__ uint32_t gr_blank_part(uint32_t &u) {
+  if constexpr (gr_size<D> == 4) {
+    const bool nan = isnan(__uint_as_float(u));
+    u = nan ? 0 : u;
+    return nan;
+  } else {
+    const uint32_t nan = gr_nan_halves<D>(u);
+    u &= ~gr_whole_halves(nan);
+    return nan;
+  }
+}
+
+/*
 ** Two elements become +0 where either is NaN, else n grows by `one`: four instructions of f32. In assembly, as the
 ** compiler would take two for the count, the second of which waits for the first.
 */
@@ -105,15 +122,8 @@ __device__ __forceinline__ uint32_t gr_blank_alone(uint4 &a) {
   } else {
 #pragma unroll
     for (int i = 0; i < 4; i++) {
-      if constexpr (gr_size<Q::dtype> == 4) {
-        const bool nan = isnan(__uint_as_float(x[i]));
-        x[i] = nan ? 0 : x[i];
-        gone |= (uint32_t)nan << i;
-      } else {
-        const uint32_t nan = gr_nan_halves<Q::dtype>(x[i]);
-        x[i] &= ~gr_whole_halves(nan);
-        gone |= ((nan >> 15 | nan >> 30) & 3) << 2 * i;
-      }
+      const uint32_t nan = gr_blank_part<Q::dtype>(x[i]);
+      gone |= gr_size<Q::dtype> == 4 ? nan << i : ((nan >> 15 | nan >> 30) & 3) << 2 * i;
     }
   }
   return gone;
