@@ -179,6 +179,8 @@ static const struct kind {
     {"tallied ", 3, 1, GR_PRESENT_NONE},
     {"present ", 2, 0, GR_PRESENT_leaves},
     {"counted ", 2, 1, GR_PRESENT_leaves},
+    {"rows_staged ", 2, 0, GR_PRESENT_rows_staged},
+    {"counted_staged ", 2, 1, GR_PRESENT_rows_staged},
     {"rows_by_element ", 2, 0, GR_PRESENT_rows_by_element},
     {"cols_unordered ", 2, 0, GR_PRESENT_cols_unordered},
     {"cols_sum ", 2, 0, GR_PRESENT_cols_sum},

@@ -1,12 +1,12 @@
 -- What skipping NaN costs along rows and down columns: reductions of matrices with NaN in one element of six beside the
 -- plain call on the matrix without. Results are compared with the CPU's first, at 2^16 elements; then in turns, medians
 -- of times. From the root, after make:
---   lua5.4 bench/missing_rows.lua [exponent=26] [rounds=5] [calls=20]
+--   lua5.4 bench/missing_rows.lua [exponent=26] [rounds=5] [calls=20] [only='a pattern of lines']
 -- A line ends with * where it takes more than 1.05 of the plain call's time.
 local gr = require "gpureduce"
 local timing = require "bench.timing"
 local median = timing.median
-local options = timing.options(arg, { exponent = "26", rounds = "5", calls = "20" }, "exponent")
+local options = timing.options(arg, { exponent = "26", rounds = "5", calls = "20", only = "" }, "exponent")
 local n, rounds, calls = 2 ^ tonumber(options.exponent), tonumber(options.rounds), tonumber(options.calls)
 local here = gr.backend():match "^[%w:]+"
 local ops = { "sum", "mean", "var", "norm", "max", "minmax", "argmax", "argmin" }
@@ -42,6 +42,7 @@ local function time(call)
 end
 
 local function beside(name, plain, skipping)
+  if not name:find(options.only) then return end
   local mine, theirs = {}, {}
   time(plain)
   time(skipping)

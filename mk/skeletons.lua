@@ -199,7 +199,8 @@ end
 
 local TOGETHER = 48
 -- Kernels of what is not NaN, without a tally and with one (src/backend/jit/emit.c).
-local OF_PRESENT = { leaves = { "present", "counted" }, rows_by_element = { "rows_by_element", "counted_rows" },
+local OF_PRESENT = { leaves = { "present", "counted" }, rows_staged = { "rows_staged", "counted_staged" },
+  rows_by_element = { "rows_by_element", "counted_rows" },
   cols_unordered = { "cols_unordered" }, cols_sum = { "cols_sum", "counted_columns" } }
 local table_of, count, waiting = {}, 0, {}
 

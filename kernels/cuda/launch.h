@@ -40,6 +40,7 @@ static const gr_cuda_span gr_anything = {NULL, (const char *)UINTPTR_MAX};
 typedef enum gr_cuda_present {
   GR_PRESENT_NONE,
   GR_PRESENT_leaves,
+  GR_PRESENT_rows_staged,
   GR_PRESENT_rows_by_element,
   GR_PRESENT_cols_unordered,
   GR_PRESENT_cols_sum

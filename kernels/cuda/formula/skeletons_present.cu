@@ -7,6 +7,7 @@
 #include "kernels/cuda/reduce/cols_unordered.cuh"
 #include "kernels/cuda/reduce/leaves.cuh"
 #include "kernels/cuda/reduce/rows_by_element.cuh"
+#include "kernels/cuda/reduce/rows_staged.cuh"
 
 #define GR_PRESENT_OF(kernel, ...) template __global__ void kernel<__VA_ARGS__>(const __grid_constant__ gr_reduce_args);
 #define GR_OF_PRESENT(...) GR_PRESENT_OF(gr_reduce_leaves, __VA_ARGS__)
@@ -26,6 +27,8 @@ GR_EACH_FLOAT(GR_X)
 
 /* Sums count, for means. Of columns only those and what has no order within a leaf. */
 #define GR_X(D)                                                                                        \
+  GR_PRESENT_OF(gr_reduce_rows_staged, gr_tallied_present<gr_reducer_for<GR_RED_SUM, D>>)              \
+  GR_PRESENT_OF(gr_reduce_rows_staged, gr_of_present<gr_order<GR_RED_MINMAX, D, false>, false>)        \
   GR_PRESENT_OF(gr_reduce_rows_by_element, gr_tallied_present<gr_reducer_for<GR_RED_SUM, D>>)          \
   GR_PRESENT_OF(gr_reduce_rows_by_element, gr_of_present<gr_reducer_for<GR_RED_SUMSQ, D>, false>)      \
   GR_PRESENT_OF(gr_reduce_rows_by_element, gr_of_present<gr_order<GR_RED_MINMAX, D, false>, false>)    \

@@ -275,20 +275,27 @@ __device__ __forceinline__ gr_acc gr_get_fresh(const int64_t *p, int64_t pitch) 
 template <class R>
 static __device__ __noinline__ gr_acc gr_fold_256(const int64_t *p, int64_t pitch, int count, int lane) {
   constexpr bool extreme = R::kind == GR_ACC_ORDER || R::kind == GR_ACC_POSITION;
-  gr_acc v[8];
-#pragma unroll
-  for (int i = 0; i < 8; i++) {
-    int at = extreme ? i * 32 + lane : lane * 8 + i;
-    v[i] = R::identity();
+  auto get = [=](int i) {
+    const int at = extreme ? i * 32 + lane : lane * 8 + i;
+    gr_acc a = R::identity();
     if (at < count)
 #pragma unroll
       /* volatile: in shared memory, or past L1 */
-      for (int f = 0; f < R::fields; f++) v[i].i[f] = *(const volatile int64_t *)(p + f * pitch + at);
-    if (extreme && i == 0 && count <= 32) return gr_fold_adjacent<R>(v[0], 32);
-  }
-  if constexpr (gr_folds_counted<R>) {
-    return gr_fold_counted<R>(v);
+      for (int f = 0; f < R::fields; f++) a.i[f] = *(const volatile int64_t *)(p + f * pitch + at);
+    return a;
+  };
+  gr_acc counted;
+  if constexpr (gr_folds_counted<R>)
+    if (gr_fold_counted<R, 8>(get, counted)) return counted;
+  if constexpr (gr_folds_counted<R> && gr_size<R::dtype> < 8) {
+    return counted;
   } else {
+    gr_acc v[8];
+#pragma unroll
+    for (int i = 0; i < 8; i++) {
+      v[i] = get(i);
+      if (extreme && i == 0 && count <= 32) return gr_fold_adjacent<R>(v[0], 32);
+    }
 #pragma unroll
     for (int n = 1; n < 8; n *= 2)
 #pragma unroll

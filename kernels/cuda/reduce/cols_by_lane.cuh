@@ -252,7 +252,7 @@ __global__ void __launch_bounds__(gr_by_lane_warps * 32, 1)
   if constexpr (R::variance) {
     gr_context k = q.context;
     acc = R::begun(total(typename R::Sum(), 0, k), column.rows);
-    k.a = acc.f[0] / acc.f[2];
+    k.a = R::skips ? gr_mean_of<D>(acc.f[0], acc.f[2]) : acc.f[0] / acc.f[2];
     acc.f[1] = gr_deviations<D>(total(typename R::Squares(), 1, k).f[0], k.a);
   } else {
     acc = total(R(), 0, q.context);

@@ -7,7 +7,8 @@
 **
 ** Bits of a thread in its warp, from the lowest: the word, perhaps the lowest bit of the lane, its highest ones; the
 ** others are the warp. The highest fold first, by trades after which a thread has one column; then warps, in shared
-** memory; then the lowest. Where a matrix is narrow, words are of leaves beside each other.
+** memory; then the lowest. Where a matrix is narrow, words are of leaves beside each other. Where NaN is left out,
+** counts of elements go the same way as their sums.
 */
 #ifndef GR_CUDA_REDUCE_COLS_VARIANCE_RING_CUH
 #define GR_CUDA_REDUCE_COLS_VARIANCE_RING_CUH
@@ -24,11 +25,13 @@ template <gr_dtype D>
 __device__ __forceinline__ double gr_place_factor() {
   return __hiloint2double((1023 + (D == GR_F16 ? 1008 : 896)) << 20, 0);
 }
-/* The larger magnitude in each half, NaN if there is one. */
-template <gr_dtype D>
+/* The larger magnitude in each half, NaN if there is one, unless NaN is left out. */
+template <gr_dtype D, bool skips>
 __device__ __forceinline__ uint32_t gr_magnitude(uint32_t a, uint32_t b) {
 #if __CUDA_ARCH__ >= 900
-  if constexpr (D == GR_F16) asm("max.NaN.xorsign.abs.f16x2 %0, %0, %1;" : "+r"(a) : "r"(b));
+  if constexpr (D == GR_F16 && skips) asm("max.xorsign.abs.f16x2 %0, %0, %1;" : "+r"(a) : "r"(b));
+  else if constexpr (D == GR_F16) asm("max.NaN.xorsign.abs.f16x2 %0, %0, %1;" : "+r"(a) : "r"(b));
+  else if constexpr (skips) asm("max.xorsign.abs.bf16x2 %0, %0, %1;" : "+r"(a) : "r"(b));
   else asm("max.NaN.xorsign.abs.bf16x2 %0, %0, %1;" : "+r"(a) : "r"(b));
 #endif
   return a;
@@ -47,46 +50,65 @@ struct gr_variance_work {
   const gr_tensor_map &map;
   char *shared;
 
-  /* What warps leave of a pass; two buffers for each, in turn. */
+  /* What warps leave of a pass; two buffers for each, in turn; and of what they count. */
   __device__ __forceinline__ double *parts(int pass, unsigned unit) const {
     return (double *)(shared + ring_bytes) + (pass * 2 + (unit & 1)) * 512;
   }
+  __device__ __forceinline__ uint8_t *counts(unsigned unit) const {
+    return (uint8_t *)(shared + ring_bytes + gr_variance_part_bytes<false>) + (unit & 1) * 512;
+  }
   __device__ __forceinline__ int columns() const { return S::each << q.cols_variance_ring.words_log2; }
   __device__ __forceinline__ int64_t *state(int row, int p) const {
-    return (int64_t *)(shared + ring_bytes + 16384) + row * columns() * F + p;
+    return (int64_t *)(shared + ring_bytes + gr_variance_part_bytes<R::skips>) + row * columns() * F + p;
   }
 
   /* ---- leaves ---- */
 
-  /* The words of a row. 16-bit floats: half of them without the converter, which would be the limit. */
+  /* Of a lane's columns: what 16-bit floats find out about infinities, and how many numbers there are: a byte each, of
+     even columns and of odd ones; of 16 bits the sums of masks. */
+  struct Noted {
+    uint32_t largest[4], numbers[4];
+  };
+  /* A word of a row, from its column `first` on. 16-bit floats: half of them without the converter, which would be the
+     limit. */
   template <class Q, bool last>
-  static __device__ __forceinline__ void add(typename Q::Lane *l, const uint4 &u, const gr_context *context,
-                                             uint32_t *largest) {
+  static __device__ __forceinline__ void add(typename Q::Lane (&l)[C], const uint4 &u, const gr_context (&context)[C],
+                                             int first, Noted &noted) {
     if constexpr (sixteen) {
       uint32_t part[4] = {u.x, u.y, u.z, u.w};
 #pragma unroll
       for (int c = 0; c < 4; c++) {
         double factor = gr_place_factor<D>();
+        double &low = l[2 * c].f[0], &high = l[2 * c + 1].f[0];
         if constexpr (last) {
           double x = __fma_rn(gr_placed<D>(part[c] << 16), factor, -context[2 * c].a);
           double y = __fma_rn(gr_placed<D>(part[c]), factor, -context[2 * c + 1].a);
-          l[2 * c].f[0] += x * x;
-          l[2 * c + 1].f[0] += y * y;
+          if constexpr (R::skips) gr_unless_nans<D>(x, y, part[c]);
+          low += x * x;
+          high += y * y;
         } else {
-          Q::add(l[2 * c], gr_pick<D>(u, 2 * c), gr_pick<D>(u, 2 * c), context[2 * c], 0);
-          /* exact but for the addition */
-          l[2 * c + 1].f[0] = __fma_rn(gr_placed<D>(part[c]), factor, l[2 * c + 1].f[0]);
-          largest[c] = gr_magnitude<D>(largest[c], part[c]);
+          if constexpr (R::skips) {
+            const uint32_t mask = gr_number_mask<D>(part[c]);
+            noted.numbers[c] += mask;
+            part[c] &= mask;
+          }
+          low += gr_to_f64<D>(gr_pick<D>(make_uint4(part[c], 0, 0, 0), 0));
+          high = __fma_rn(gr_placed<D>(part[c]), factor, high); /* exact but for the addition */
+          noted.largest[c] = gr_magnitude<D, R::skips>(noted.largest[c], part[c]);
         }
       }
     } else {
 #pragma unroll
-      for (int c = 0; c < S::each; c++) Q::add(l[c], gr_pick<D>(u, c), gr_pick<D>(u, c), context[c], 0);
+      for (int c = 0; c < S::each; c++) {
+        auto x = gr_pick<D>(u, c);
+        if constexpr (R::skips && !last) gr_count_number(x, noted.numbers[c % 2], 1u << (first + c) / 2 * 8);
+        Q::add(l[first + c], x, x, context[first + c], 0);
+      }
     }
   }
   template <class Q, bool last>
   __device__ __forceinline__ void leaf(Ring &ring, const int (&there)[S::words], typename Q::Lane (&l)[C],
-                                       const gr_context (&context)[C], uint32_t (&largest)[4]) const {
+                                       const gr_context (&context)[C], Noted &noted) const {
     bool whole = __all_sync(~0u, there[0] == S::rows && there[S::words - 1] == S::rows);
     gr_ring_cursor at = ring.at;
 #pragma unroll 1
@@ -101,14 +123,14 @@ struct gr_variance_work {
 #pragma unroll
         for (int r = 0; r < S::batch; r++)
 #pragma unroll
-          for (int p = 0; p < S::words; p++) add<Q, last>(l + p * S::each, u[r][p], context + p * S::each, largest);
+          for (int p = 0; p < S::words; p++) add<Q, last>(l, u[r][p], context, p * S::each, noted);
       } else {
 #pragma unroll 1
         for (int r = 0; r < S::batch; r++)
 #pragma unroll
           for (int p = 0; p < S::words; p++)
             if (i * S::batch + r < there[p])
-              add<Q, last>(l + p * S::each, *ring.word(at.slot, r, p), context + p * S::each, largest);
+              add<Q, last>(l, *ring.word(at.slot, r, p), context, p * S::each, noted);
       }
       if (last) ring.release(at.slot, (i + gr_variance_slots) & (S::leaf_slots - 1));
       at.step(gr_variance_slots);
@@ -118,10 +140,10 @@ struct gr_variance_work {
   /* This thread's lane of its columns, which go to the parts; first pass or last. */
   template <class Q, bool last>
   __device__ __forceinline__ void pass(Ring &ring, const int (&there)[S::words], const double (&mean)[C],
-                                       double *to) const {
+                                       unsigned unit) const {
     typename Q::Lane l[C];
     gr_context context[C];
-    uint32_t largest[4] = {0, 0, 0, 0};
+    Noted noted = {};
     double v[C];
 #pragma unroll
     for (int c = 0; c < C; c++) {
@@ -129,15 +151,17 @@ struct gr_variance_work {
       context[c] = q.context;
       if (last) context[c].a = mean[c];
     }
-    leaf<Q, last>(ring, there, l, context, largest);
+    leaf<Q, last>(ring, there, l, context, noted);
 #pragma unroll
     for (int c = 0; c < C; c++) {
       v[c] = Q::state(l[c], context[c]).f[0];
-      if (sixteen && !last && c % 2 == 1 && (largest[c / 2 % 4] >> 16 & 0x7fff) >= (D == GR_F16 ? 0x7c00 : 0x7f80))
-        v[c] = gr_nan();
+      constexpr uint32_t infinity = D == GR_F16 ? 0x7c00 : 0x7f80;
+      if (sixteen && !last && c % 2 == 1 && (noted.largest[c / 2 % 4] >> 16 & 0x7fff) >= infinity) v[c] = gr_nan();
     }
     trade(v);
-    to[threadIdx.x] = v[0];
+    parts(last, unit)[threadIdx.x] = v[0];
+    if constexpr (R::skips && !last)
+      counts(unit)[(threadIdx.x & 31) * gr_variance_warps + (threadIdx.x >> 5)] = traded(noted.numbers);
   }
   /* Lanes of this warp that fold first: half of the columns go to the other thread, and so on. */
   template <int h = C / 2>
@@ -152,14 +176,45 @@ struct gr_variance_work {
       trade<h / 2>(v);
     }
   }
+  /* The same of bytes, the lowest of which is that column's then. */
+  static __device__ __forceinline__ uint8_t traded(uint32_t (&v)[4]) {
+    static_assert(S::rows * C < 256, "a byte holds what the warp counts of a column");
+    if constexpr (sixteen) {
+      uint32_t even = 0, odd = 0;
+#pragma unroll
+      for (int c = 0; c < 4; c++) even |= gr_low_masks(v[c]) << c * 8, odd |= gr_high_masks(v[c]) << c * 8;
+      v[0] = even;
+      v[1] = odd;
+    }
+    const bool odd = threadIdx.x & Place::thread_of(1);
+    uint32_t n = (odd ? v[1] : v[0]) + __shfl_xor_sync(~0u, odd ? v[0] : v[1], Place::thread_of(1));
+#pragma unroll
+    for (int h = C / 2; h > 1; h /= 2) {
+      const bool upper = threadIdx.x & Place::thread_of(h);
+      n = (n >> (upper ? 4 * h : 0)) + __shfl_xor_sync(~0u, n >> (upper ? 0 : 4 * h), Place::thread_of(h));
+    }
+    return (uint8_t)n;
+  }
   /* The column that this thread has, of all warps. */
   static __device__ __forceinline__ double total(const double *from) {
     from += threadIdx.x & 31;
     double x = gr_sum_rows([=](int warp) { return from + warp * 32; }, gr_variance_warps);
     return S::low ? x + __shfl_xor_sync(~0u, x, 1 << S::log_words) : x;
   }
-  static __device__ __forceinline__ double mean(double sum, int rows) {
-    return rows == S::leaf_rows ? sum * (1.0 / S::leaf_rows) : sum / (double)rows; /* the same: a power of two */
+  /* Of how many elements, where so many rows are there. */
+  __device__ __forceinline__ int counted(unsigned unit, int rows) const {
+    if constexpr (!R::skips) return rows;
+    static_assert(gr_variance_warps == 16, "a word of bytes");
+    const uint4 of = ((const uint4 *)counts(unit))[threadIdx.x & 31];
+    const uint32_t part[4] = {of.x, of.y, of.z, of.w};
+    uint32_t n = 0;
+#pragma unroll
+    for (int i = 0; i < 4; i++) n = __dp4a(part[i], 0x01010101u, n);
+    return (int)(S::low ? n + __shfl_xor_sync(~0u, n, 1 << S::log_words) : n);
+  }
+  static __device__ __forceinline__ double mean(double sum, int count) {
+    if constexpr (R::skips) return gr_mean_of<D>(sum, (double)count);
+    return count == S::leaf_rows ? sum * (1.0 / S::leaf_rows) : sum / (double)count; /* the same: a power of two */
   }
   /* What all warps but the last one do. They come to one barrier for each unit. */
   __device__ __forceinline__ void read() const {
@@ -173,13 +228,13 @@ struct gr_variance_work {
       double m[C];
 #pragma unroll
       for (int p = 0; p < S::words; p++) there[p] = t.there_of(walk.leaf + t.sub(p));
-      pass<typename R::Sum, false>(ring, there, m, parts(0, unit));
+      pass<typename R::Plain, false>(ring, there, m, unit);
       gr_variance_barrier();
-      double own = mean(total(parts(0, unit)), t.rows_of(walk.leaf + t.sub(t.mine())));
+      double own = mean(total(parts(0, unit)), counted(unit, t.rows_of(walk.leaf + t.sub(t.mine()))));
 #pragma unroll
       for (int c = 0; c < C; c++)
         m[c] = __shfl_sync(~0u, own, (threadIdx.x & ((1 << (S::log_words + S::low)) - 1)) | Place::thread_of(c));
-      pass<typename R::Squares, true>(ring, there, m, parts(1, unit));
+      pass<typename R::Squares, true>(ring, there, m, unit);
     }
     gr_variance_barrier();
   }
@@ -228,17 +283,19 @@ struct gr_variance_work {
     gr_await_earlier();
     gr_variance_barrier();
     double first = total(parts(0, 0));
+    int counts = counted(0, 0);
     unsigned unit = 0;
 #pragma unroll 1
     for (bool live = walk.start(q, blockIdx.x); live; live = walk.next(q), unit++) {
       gr_variance_barrier();
       int sub = t.sub(t.mine()), more = min(1 << q.cols_variance_ring.leaves_log2, walk.end - walk.leaf);
       gr_acc acc = R::identity();
-      int n = t.rows_of(walk.leaf + sub);
+      const int n = R::skips ? counts : t.rows_of(walk.leaf + sub);
       acc.f[0] = first;
       acc.f[1] = gr_deviations<D>(total(parts(1, unit)), mean(first, n));
       acc.f[2] = (double)n;
       first = total(parts(0, unit + 1)); /* of the next one, if there is one */
+      counts = counted(unit + 1, 0);
       if (!S::low || !(threadIdx.x >> S::log_words & 1)) gr_put<R>(state(depth + sub, t.column()), columns(), acc);
       if (more > 1) fold(depth, more);
       bool end = walk.leaf + more == walk.end;

@@ -10,7 +10,10 @@
 
 constexpr int gr_variance_threads = gr_variance_warps * 32 + 64;
 template <class R>
-constexpr bool gr_has_cols_variance_ring = R::lanes && R::variance && !R::skips;
+constexpr bool gr_has_cols_variance_ring = R::lanes && R::variance;
+/* Of what warps leave of two units: the sums of both passes, and what they count by bytes. */
+template <bool counts>
+constexpr int gr_variance_part_bytes = 2 * 512 * (2 * 8 + (counts ? 1 : 0));
 
 /* What of it follows from the size of elements alone; the host needs it too. */
 template <int size>
@@ -43,10 +46,10 @@ constexpr gr_variance_numbers gr_variance_numbers_for = {size,
 static inline gr_variance_numbers gr_variance_numbers_of(int size) {
   return size == 2 ? gr_variance_numbers_for<2> : size == 4 ? gr_variance_numbers_for<4> : gr_variance_numbers_for<8>;
 }
-template <int size, int fields>
+template <int size, int fields, bool counts>
 constexpr unsigned gr_variance_bytes =
-    gr_variance_slots *gr_variance_warps *(gr_variance_slot_bytes + 8) +
-    16384 + gr_variance_states *(gr_variance_shape<size>::each << gr_variance_shape<size>::log_all) * fields * 8;
+    gr_variance_slots *gr_variance_warps *(gr_variance_slot_bytes + 8) + gr_variance_part_bytes<counts> +
+    gr_variance_states *(gr_variance_shape<size>::each << gr_variance_shape<size>::log_all) * fields * 8;
 
 /* Where a thread is, and which rows its lane has. */
 template <int size>

@@ -51,7 +51,7 @@ static gr_reduce_entry gr_entry_within() {
     e.warps = gr_strip_warps;
   }
   if constexpr (gr_has_cols_sum<R>) e.cols_sum_levels = gr_cols_sum_levels<R>;
-  if constexpr (gr_has_cols_variance_ring<R>) e.ring_bytes = gr_variance_bytes<gr_size<R::dtype>, R::fields>;
+  if constexpr (gr_has_cols_variance_ring<R>) e.ring_bytes = gr_variance_bytes<gr_size<R::dtype>, R::fields, R::skips>;
   return e;
 }
 template <class R>

@@ -105,7 +105,8 @@ __device__ __forceinline__ uint32_t gr_counted(const gr_lane_set<S> &lanes) {
   uint32_t counted = 0;
 #pragma unroll
   for (int i = 0; i < gr_lanes_of<S>; i++) counted = marks ? counted | lanes.l[i].count : counted + lanes.l[i].count;
-  return counted;
+  if constexpr (marks) return counted;
+  else return S::counted(counted);
 }
 /* What the first pass of a variance over so many elements has found: their sum, and how many are counted. */
 template <class R, class S>
@@ -179,8 +180,8 @@ __device__ __forceinline__ gr_acc gr_variance_of_words(uint4 (&w)[rows], const c
   if constexpr (R::marks) c.numbers = gr_counted<R, S>(sum);
   gr_acc acc = gr_begin_variance<R>(sum, leaf, c, lane);
   if constexpr (!R::skips) c.a = acc.f[0] * (1.0 / leaf); /* a power of two: what a division gives */
-  else if constexpr (R::dtype == GR_F32) c.a = gr_quotient(acc.f[0], acc.f[2], gr_reciprocal(acc.f[2]));
-  else c.a = acc.f[0] / acc.f[2];
+  else if constexpr (size > 2) c.a = gr_mean_of<R::dtype>(acc.f[0], acc.f[2]);
+  else c.a = acc.f[0] / acc.f[2]; /* fewer registers */
   w[0] = first;
   gr_renew<4 * rows>(&w[0].x, never);
   gr_add_squares<M, rows>(squares.l, w, c, v.skip / size, next);

@@ -336,7 +336,7 @@ struct gr_by_element_row {
       if constexpr (gaps && !R::skips)
         if (n <= 4) return few_squares(part);
       gr_acc acc = R::begun(fold<typename R::Sum>(log, lane, c), n);
-      c.a = R::skips ? acc.f[0] / acc.f[2] : gr_mean_of<R::dtype>(acc.f[0], acc.f[2], part);
+      c.a = gr_mean_of<R::dtype>(acc.f[0], acc.f[2], R::skips ? gr_reciprocal(acc.f[2]) : part);
       acc.f[1] = gr_deviations<R::dtype>(fold<typename R::Squares>(log, lane, c).f[0], c.a);
       return acc;
     } else {

@@ -3,13 +3,7 @@
 #define GR_CUDA_REDUCE_ROWS_QUICK_CUH
 
 #include "kernels/cuda/grid/combine.cuh"
-#include "kernels/cuda/thread/quotient.cuh"
-
-/* s / n, n being a whole number and `part` 1 / n; by a division of f64, whose sums may overflow or vanish. */
-template <gr_dtype D>
-__device__ __forceinline__ double gr_mean_of(double s, double n, double part) {
-  return D == GR_F64 ? s / n : gr_quotient(s, n, part);
-}
+#include "kernels/cuda/thread/sums.cuh"
 
 /* As gr_variance_of, from the exact sum and sum of squares of n elements. */
 template <gr_dtype D>
@@ -35,6 +29,8 @@ __device__ __forceinline__ bool gr_is_quick(const gr_reduce_args &q) {
     return (q.op == GR_OP_sum || q.op == GR_OP_dot) && q.out_dtype == (whole ? GR_I64 : GR_F64);
   else if constexpr (R::red == GR_RED_VARIANCE && gr_size<R::dtype> <= 4) /* gr_mean_of divides by whole numbers */
     return q.op == GR_OP_var && q.out_dtype == GR_F64 && q.job.ddof == (double)(int)q.job.ddof;
+  else if constexpr (R::red == GR_RED_PRESENT && gr_size<R::dtype> <= 4)
+    return q.op == GR_OP_var_present && q.out_dtype == GR_F64 && q.job.ddof == (double)(int)q.job.ddof;
   else return false;
 }
 /* less: n - ddof, and 1 / less. */
@@ -58,6 +54,10 @@ __device__ __forceinline__ void gr_write_quick(const gr_reduce_args &q, const gr
     } else {
       ((int8_t *)q.out)[v] = (int8_t)key;
     }
+  } else if constexpr (R::variance && R::skips) { /* as gr_present_variance */
+    less = acc.f[2] - q.job.ddof;
+    const double x = gr_canonical(gr_mean_of<D>(acc.f[1], less, gr_reciprocal(less)));
+    ((double *)q.out)[v] = less > 0 ? x : acc.f[2] == 0 && q.job.ddof <= 0 ? gr_nan() : -1.0;
   } else if constexpr (R::variance) {
     ((double *)q.out)[v] = gr_canonical(gr_mean_of<D>(acc.f[1], less, part));
   } else if constexpr (R::kind == GR_ACC_WRAP) {

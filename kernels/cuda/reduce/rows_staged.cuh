@@ -91,13 +91,13 @@ __global__ void __launch_bounds__(gr_staged_warps * 32, gr_staged_blocks<R>)
     if (blockIdx.x == 0 && !vector.kept)
       gr_ask_ahead<GR_LEAF_ROWS(gr_size<R::dtype>) * GR_ROW_BYTES>((const char *)row.vector, row.bytes, lane);
   }
-  bool quick = gr_is_quick<R>(q);
+  const bool quick = gr_is_quick<R>(q), counts = q.op == GR_OP_mean;
   double part = 1.0 / (double)n, less = 0, part_less = 0; /* while memory works */
   if (R::variance) less = (double)n - q.job.ddof, part_less = 1.0 / less;
   gr_copies_wait();
   gr_await_earlier();
   __syncwarp();
-  if constexpr (R::red == GR_RED_SUM && R::lanes && (gr_lanes_of<R>) > 2)
+  if constexpr (R::red == GR_RED_SUM && R::lanes && !R::tallied && (gr_lanes_of<R>) > 2)
     if (how.two_a_word) {
       gr_halves_of_words<R>(q, stage, rows, row0 << 1, quick, lane);
       return;
@@ -115,11 +115,14 @@ __global__ void __launch_bounds__(gr_staged_warps * 32, gr_staged_blocks<R>)
       row.words = (row.shift + row.bytes + 15) >> 4;
     }
     gr_acc acc;
-    if constexpr (R::variance) acc = gr_variance_row<R>(row, how.words_log2, lane, q.context, (double)n, part);
+    int64_t there = n;
+    if constexpr (R::tallied) acc.f[0] = gr_count_row<R>(row, how.words_log2, lane, q.context, there);
+    else if constexpr (R::variance) acc = gr_variance_row<R>(row, how.words_log2, lane, q.context, (double)n, part);
     else if constexpr (R::inputs == 2) acc = gr_dot_row<R>(row, how.words_log2, lane, q.context, vector);
     else acc = gr_sum_row<R>(row, how.words_log2, lane, q.context);
     if (row.t != 0 || own >= rows) continue;
     if (quick) gr_write_quick<R>(q, acc, q.first + row0 + own, less, part_less);
+    else if constexpr (R::tallied) gr_write_tallied<R>(q, R::with(acc, counts ? there : n), q.first + row0 + own);
     else gr_write<R>(q, acc, q.first + row0 + own, n);
   }
 }

@@ -6,16 +6,17 @@
 #include "kernels/cuda/reduce/rows_by_vector.cuh"
 #include "kernels/cuda/reduce/rows_quick.cuh"
 #include "kernels/cuda/reduce/tuning.h"
+#include "kernels/cuda/thread/present.cuh"
 
 /* Reducers without an order inside leaves, so that words of a row may come as they lie. Not products, which are seldom
    asked of many rows. */
 template <class R>
 constexpr bool gr_by_words_alone = !R::lanes && R::inputs == 1 && R::kind != GR_ACC_POSITION && R::red != GR_RED_PROD;
-/* Those, sums of floats, variances of all elements, and dots with one vector. */
+/* Those, sums of floats, variances, and dots with one vector. */
 template <class R>
 constexpr bool gr_has_rows_staged =
     gr_by_words_alone<R> ||
-    (R::lanes && (R::red == GR_RED_SUM || R::red == GR_RED_VARIANCE || gr_has_rows_by_vector<R>));
+    (R::lanes && (R::red == GR_RED_SUM || R::variance || gr_has_rows_by_vector<R>));
 
 template <class R>
 constexpr int gr_staged_words = gr_staged_words_for(gr_traits_of<R>, gr_most_stage);
@@ -92,12 +93,17 @@ template <class Q>
 constexpr bool gr_any_order = !Q::lanes || (Q::red == GR_RED_SUM && Q::dtype == GR_F16 && !Q::light);
 
 template <class Q>
-__device__ __forceinline__ gr_acc gr_fold_row(const gr_staged_row &row, int each, int lane, const gr_context &k) {
-  gr_acc v[gr_lanes_of<Q>];
+__device__ __forceinline__ void gr_fold_own_words(gr_acc (&v)[gr_lanes_of<Q>], const gr_staged_row &row, int each,
+                                                  const gr_context &k) {
   if constexpr (!Q::lanes) v[0] = gr_add_words<Q>(row, k);
   else if (each == 2) gr_fold_words<Q, 4>(v, row, k);
   else if (each == 1) gr_fold_words<Q, 2>(v, row, k);
   else gr_fold_words<Q, 1>(v, row, k);
+}
+template <class Q>
+__device__ __forceinline__ gr_acc gr_fold_row(const gr_staged_row &row, int each, int lane, const gr_context &k) {
+  gr_acc v[gr_lanes_of<Q>];
+  gr_fold_own_words<Q>(v, row, each, k);
   if constexpr (!gr_any_order<Q>) return gr_fold_halves<Q, gr_lanes_of<Q>>(v, row.threads, lane);
   gr_fold_own<Q, gr_lanes_of<Q>, gr_lanes_of<Q>>(v);
 #pragma unroll 1
@@ -139,6 +145,40 @@ __device__ __forceinline__ void gr_widen_words(double (&x)[count][16 / gr_size<D
   }
 }
 
+/* Of a row's threads, what each has counted. */
+__device__ __forceinline__ int gr_count_of_row(const gr_staged_row &row, int counted) {
+#pragma unroll 1
+  for (int h = 1; h < row.threads; h *= 2) counted += __shfl_xor_sync(~0u, counted, h);
+  return counted;
+}
+/* The mean of a row's elements, of those that are numbers if R leaves NaN out; part: 1 / n, of a whole row. */
+template <class R>
+__device__ __forceinline__ double gr_mean_of_row(const gr_acc &acc, double part) {
+  if constexpr (R::skips) part = gr_reciprocal(acc.f[2]);
+  return gr_mean_of<R::dtype>(acc.f[0], acc.f[2], part);
+}
+
+/* Words t, t + threads, ...; what is NaN becomes 0, and numbers have bits. */
+template <gr_dtype D, int count, class X>
+__device__ __forceinline__ uint32_t gr_take_numbers(X (&x)[count][16 / gr_size<D>], const gr_staged_row &row) {
+  constexpr int C = 16 / gr_size<D>;
+  static_assert(count * C <= 32, "a bit for each");
+  uint32_t numbers = 0;
+#pragma unroll
+  for (int i = 0; i < count; i++) {
+    const uint4 w = row.word[(i * row.threads + row.t) ^ row.turn];
+#pragma unroll
+    for (int c = 0; c < C; c++) {
+      std::conditional_t<gr_size<D> == 8, double, float> e;
+      if constexpr (gr_size<D> == 8) e = gr_to_f64<D>(gr_pick<D>(w, c));
+      else e = gr_to_f32<D>(gr_pick<D>(w, c));
+      gr_count_number(e, numbers, 1u << (i * C + c));
+      x[i][c] = (X)e;
+    }
+  }
+  return numbers;
+}
+
 /*
 ** Variances of such rows: the elements stay in registers, wide ones as doubles, from the sum to the deviations. (A sum
 ** of so few integers of 32 bits is exact in a double too.)
@@ -149,27 +189,31 @@ __device__ __forceinline__ gr_acc gr_variance_kept(const gr_staged_row &row, int
   constexpr int C = gr_lanes_of<Q>;
   constexpr bool narrow = gr_size<R::dtype> == 2;
   std::conditional_t<narrow, float, double> x[count][C];
+  uint32_t numbers = 0;
   gr_acc acc;
+  if constexpr (R::skips) numbers = gr_take_numbers<R::dtype, count>(x, row);
+  else {
 #pragma unroll
-  for (int i = 0; i < count; i++) {
-    uint4 w = row.word[(i * row.threads + row.t) ^ row.turn];
+    for (int i = 0; i < count; i++) {
+      uint4 w = row.word[(i * row.threads + row.t) ^ row.turn];
 #pragma unroll
-    for (int c = 0; c < C; c++) {
-      if constexpr (narrow) x[i][c] = gr_to_f32<R::dtype>(gr_pick<R::dtype>(w, c));
-      else x[i][c] = gr_to_f64<R::dtype>(gr_pick<R::dtype>(w, c));
+      for (int c = 0; c < C; c++) {
+        if constexpr (narrow) x[i][c] = gr_to_f32<R::dtype>(gr_pick<R::dtype>(w, c));
+        else x[i][c] = gr_to_f64<R::dtype>(gr_pick<R::dtype>(w, c));
+      }
     }
   }
   acc.f[0] = gr_fold_terms<Q, count>(row, lane, [&](int i, int c) { return (double)x[i][c]; });
-  acc.f[2] = n;
-  double mean = gr_mean_of<R::dtype>(acc.f[0], n, part);
+  acc.f[2] = R::skips ? (double)gr_count_of_row(row, __popc(numbers)) : n;
+  const double mean = gr_mean_of_row<R>(acc, part);
   if constexpr (narrow)
 #pragma unroll
     for (int i = 0; i < count; i++)
 #pragma unroll
       for (int c = 0; c < C; c++) asm volatile("" : "+f"(x[i][c])); /* not kept as doubles */
   acc.f[1] = gr_fold_terms<Q, count>(row, lane, [&](int i, int c) {
-    double d = (double)x[i][c] - mean;
-    return d * d;
+    const double d = (double)x[i][c] - mean, kept = R::skips ? gr_unless(d, ~numbers & 1u << (i * C + c)) : d;
+    return kept * kept;
   });
   return acc;
 }
@@ -191,6 +235,36 @@ __device__ __forceinline__ gr_acc gr_sum_row(const gr_staged_row &row, int each,
              : each == 1 ? gr_sum_kept<R, 2>(row, lane)
                          : gr_sum_kept<R, 4>(row, lane);
   return gr_fold_row<R>(row, each, lane, k);
+}
+
+/* A row's sum of numbers alone, by S, and how many there are: counts need not fold by halves, as Plain's sums do. */
+template <class S, class Plain>
+__device__ __forceinline__ double gr_count_in_words(const gr_staged_row &row, int each, int lane, const gr_context &k,
+                                                    int64_t &count) {
+  gr_acc v[gr_lanes_of<S>];
+  gr_fold_own_words<S>(v, row, each, k);
+  int counted = 0;
+#pragma unroll
+  for (int c = 0; c < gr_lanes_of<S>; c++) counted += (int)v[c].i[1];
+  count = gr_count_of_row(row, counted);
+  return gr_fold_halves<Plain, gr_lanes_of<S>>(v, row.threads, lane).f[0];
+}
+template <class R, int count>
+__device__ __forceinline__ double gr_count_kept(const gr_staged_row &row, int lane, int64_t &there) {
+  double x[count][gr_lanes_of<R>];
+  there = gr_count_of_row(row, __popc(gr_take_numbers<R::dtype, count>(x, row)));
+  return gr_fold_terms<typename R::Blanked, count>(row, lane, [&](int i, int c) { return x[i][c]; });
+}
+template <class R>
+__device__ __forceinline__ double gr_count_row(const gr_staged_row &row, int each, int lane, const gr_context &k,
+                                               int64_t &there) {
+  using Plain = typename R::Blanked;
+  using S = gr_counted_sum<R::dtype, std::conditional_t<Plain::light, float, double>>;
+  if (row.words == row.threads << each)
+    return each == 0   ? gr_count_kept<R, 1>(row, lane, there)
+           : each == 1 ? gr_count_kept<R, 2>(row, lane, there)
+                       : gr_count_kept<R, 4>(row, lane, there);
+  return gr_count_in_words<S, Plain>(row, each, lane, k, there);
 }
 
 /*
@@ -300,14 +374,22 @@ __device__ __forceinline__ gr_acc gr_variance_lines(const gr_staged_row &row, in
   constexpr gr_dtype D = R::dtype;
   using S = typename R::Sum;
   gr_acc acc;
+  uint32_t counted = 0;
   if constexpr (gr_any_order<S>) acc.f[0] = gr_sum_lines<S>(row);
   else
-    acc.f[0] = gr_fold_lines<S>(row, parts, lane, [](const uint4 &w, int c) { return gr_to_f64<D>(gr_pick<D>(w, c)); });
-  acc.f[2] = n;
-  double mean = gr_mean_of<D>(acc.f[0], n, part);
+    acc.f[0] = gr_fold_lines<typename R::Plain>(row, parts, lane, [&](const uint4 &w, int c) {
+      if constexpr (!R::skips) return gr_to_f64<D>(gr_pick<D>(w, c));
+      float x = gr_to_f32<D>(gr_pick<D>(w, c));
+      gr_count_number(x, counted, 1);
+      return (double)x;
+    });
+  acc.f[2] = R::skips ? (double)gr_count_of_row(row, (int)counted) : n;
+  const double mean = gr_mean_of_row<R>(acc, part);
   double squares = gr_fold_lines<typename R::Squares>(row, parts, lane, [=](const uint4 &w, int c) {
-    double d = gr_from_mean<D>(w, c, mean);
-    return d * d;
+    const double d = gr_from_mean<D>(w, c, mean);
+    if constexpr (!R::skips) return d * d;
+    const double kept = gr_unless_nan(d, gr_to_f32<D>(gr_pick<D>(w, c)));
+    return kept * kept;
   });
   acc.f[1] = gr_deviations<D>(squares, mean);
   return acc;
@@ -316,19 +398,21 @@ __device__ __forceinline__ gr_acc gr_variance_lines(const gr_staged_row &row, in
 template <class R>
 __device__ __forceinline__ gr_acc gr_variance_row(const gr_staged_row &row, int each, int lane, gr_context k, double n,
                                                 double part) {
-  gr_acc acc;
   if constexpr (R::exact) {
     return gr_variance_by<R::dtype>(gr_fold_row<typename R::Moments>(row, each, lane, k), n, part);
   } else {
+    gr_acc acc;
     if constexpr (gr_size<R::dtype> == 2)
       if (row.words > 32) return gr_variance_lines<R>(row, 1 << each, lane, n, part);
     if (row.words == row.threads << each && each <= gr_staged_kept_log2)
       return each == 0   ? gr_variance_kept<R, 1>(row, lane, n, part)
              : each == 1 ? gr_variance_kept<R, 2>(row, lane, n, part)
                          : gr_variance_kept<R, 1 << gr_staged_kept_log2>(row, lane, n, part);
-    acc.f[0] = gr_fold_row<typename R::Sum>(row, each, lane, k).f[0];
-    acc.f[2] = n;
-    k.a = gr_mean_of<R::dtype>(acc.f[0], n, part);
+    int64_t count = (int64_t)n;
+    if constexpr (R::skips) acc.f[0] = gr_count_in_words<typename R::Sum, typename R::Plain>(row, each, lane, k, count);
+    else acc.f[0] = gr_fold_row<typename R::Sum>(row, each, lane, k).f[0];
+    acc.f[2] = (double)count;
+    k.a = gr_mean_of_row<R>(acc, part);
     acc.f[1] = gr_deviations<R::dtype>(gr_fold_row<typename R::Squares>(row, each, lane, k).f[0], k.a);
     return acc;
   }

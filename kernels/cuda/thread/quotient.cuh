@@ -25,5 +25,13 @@ __device__ __forceinline__ double gr_quotient(double x, double d, double r) {
   const double q = x * r;
   return __fma_rn(__fma_rn(-q, d, x), r, q);
 }
+/* Whether x is far from the ends. */
+__device__ __forceinline__ bool gr_is_usual(double x) {
+  return ((unsigned)__double2hiint(x) >> 20 & 0x7ff) - 128 < 1856;
+}
+/* The same of any x. */
+__device__ __forceinline__ double gr_quotient_of_any(double x, double d, double r) {
+  return gr_is_usual(x) ? gr_quotient(x, d, r) : x / d;
+}
 
 #endif

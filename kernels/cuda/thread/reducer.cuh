@@ -10,7 +10,8 @@
 ** lane is one register. R::variance: R is two reducers, one for each pass over a leaf; R::exact: or one, of exact sums;
 ** R::skips: NaN is left out, and a leaf has as many elements as the first pass counts.
 ** R::by_word: there is an add_word as well, a quicker way to add all elements of a 16-byte word; R::by_part: an
-** add_part, of 4 bytes. R::by_place: an add_place, of one element of a word, to its lane.
+** add_part, of 4 bytes. R::by_place: an add_place, of one element of a word, to its lane; R::by_pair: an add_pair, of
+** two neighbours of 16 bits, of which NaN is left out, to theirs, and to what the first lane counts for all.
 */
 #ifndef GR_CUDA_THREAD_REDUCER_CUH
 #define GR_CUDA_THREAD_REDUCER_CUH
@@ -106,7 +107,7 @@ struct gr_common {
   static constexpr gr_acc_kind kind = KIND;
   static constexpr int inputs = gr_inputs_table[RED], fields = gr_fields_table[kind];
   static constexpr bool variance = false, exact = false, skips = false, light = false, by_word = false,
-                        by_part = false, by_place = false;
+                        by_part = false, by_place = false, by_pair = false;
   /* Elements come from a formula, not from memory; and then: of one vector whose state goes to the host's mailbox. */
   static constexpr bool formula = false, number = false;
   /* Elements that are NaN are left out, and of sums (counts) the others counted besides (thread/present.cuh). */

@@ -29,6 +29,17 @@ __device__ __forceinline__ double gr_deviations(double squares, double mean) {
   return gr_size<D> > 2 || mean - mean == 0 ? squares : gr_nan();
 }
 
+/* s / n, n being a whole number and `part` 1 / n; sums of f64 may overflow or vanish. */
+template <gr_dtype D>
+__device__ __forceinline__ double gr_mean_of(double s, double n, double part) {
+  return D == GR_F64 ? gr_quotient_of_any(s, n, part) : gr_quotient(s, n, part);
+}
+/* The same of what has been counted, as a double. */
+template <gr_dtype D>
+__device__ __forceinline__ double gr_mean_of(double s, double n) {
+  return gr_mean_of<D>(s, n, gr_reciprocal(n));
+}
+
 /* The two passes of VARIANCE are plain sums of doubles, of integers too. */
 template <gr_reducer RED, gr_dtype D>
 constexpr gr_acc_kind gr_double_kind = RED == GR_RED_SUM || RED == GR_RED_VARIANCE ? GR_ACC_TREE : gr_kind_for<RED, D>;

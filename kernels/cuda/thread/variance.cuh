@@ -2,6 +2,7 @@
 #ifndef GR_CUDA_THREAD_VARIANCE_CUH
 #define GR_CUDA_THREAD_VARIANCE_CUH
 
+#include "kernels/cuda/thread/numbers.cuh"
 #include "kernels/cuda/thread/sums.cuh"
 
 /* The exact sum and sum of squares of 8- and 16-bit integers: all that gr_variance_of needs of a leaf. */
@@ -39,62 +40,43 @@ struct gr_moments : gr_common<RED, D, GR_ACC_TRIPLE> {
   }
 };
 
-/* Whether 16-bit float c of a word is a number: two are asked by one instruction, of bf16 from Hopper on. */
-#define GR_ARE_NUMBERS(type)                                                                                      \
-  asm("{.reg .pred p, q;\n\tsetp.eq." type " p|q, %2, %2;\n\tselp.u32 %0, 1, 0, p;\n\tselp.u32 %1, 1, 0, q;}" \
-      : "=r"(low), "=r"(high)                                                                                     \
-      : "r"(u))
-template <gr_dtype D>
-__device__ __forceinline__ bool gr_is_number(const uint4 &w, int c) {
-  const uint32_t u = c < 2 ? w.x : c < 4 ? w.y : c < 6 ? w.z : w.w;
-  uint32_t low = 0, high = 0;
-  if constexpr (D == GR_F16) GR_ARE_NUMBERS("f16x2");
-  else if constexpr (!gr_before_hopper) GR_ARE_NUMBERS("bf16x2");
-  else return !gr_is_nan<D>(gr_pick<D>(w, c));
-  return (c % 2 ? high : low) != 0;
-}
-#undef GR_ARE_NUMBERS
-
-/* The passes of a variance that leaves NaN out: the sum of the other elements, and how many there are; the squares. */
-template <gr_dtype D>
+/*
+** The passes of a variance that leaves NaN out: the sum of the other elements, and how many there are (of 16 bits as
+** masks); the squares. Sums of a lane are doubles, or floats where they are so of all elements.
+*/
+template <gr_dtype D, class Sum = double>
 struct gr_counted_sum : gr_common<GR_RED_PRESENT, D, GR_ACC_TREE> {
   using B = gr_common<GR_RED_PRESENT, D, GR_ACC_TREE>;
   using T = typename B::T;
   struct Lane {
-    double sum;
+    Sum sum;
     uint32_t count;
   };
   static constexpr int fields = 2;
-  static constexpr bool lanes = true, leaves = true;
-  static __device__ __forceinline__ Lane start() { return Lane{-0.0, 0}; }
-  /* -0 changes no sum: a NaN of f32 becomes it before it is converted, while it is one word; in assembly, since the
-     compiler knows that, too, and would select the sum instead. For a number, count takes `one` by `then`. */
-#define GR_ADD_NUMBER(then)                                                                     \
-  asm("{.reg .pred %%p;\n\tsetp.num.f32 %%p, %0, %0;\n\tselp.f32 %0, %0, 0f80000000, %%p;\n\t" \
-      "@%%p " then " %1, %1, %2;}"                                                              \
-      : "+f"(f), "+r"(l.count)                                                                  \
-      : "r"(one))
+  static constexpr bool lanes = true, leaves = true, by_pair = gr_size<D> == 2;
+  static __device__ __forceinline__ Lane start() { return Lane{Sum(-0.0), 0}; }
   static __device__ __forceinline__ void add(Lane &l, T x, T, const gr_context &, int) {
-    if constexpr (D == GR_F32) {
-      float f = x;
-      const uint32_t one = 1;
-      GR_ADD_NUMBER("add.u32");
-      l.sum += (double)f;
-    } else if (!gr_is_nan<D>(x)) {
-      l.sum += gr_to_f64<D>(x);
-      l.count++;
-    }
+    std::conditional_t<gr_size<D> == 8, double, float> number;
+    if constexpr (gr_size<D> == 8) number = x;
+    else number = gr_to_f32<D>(x);
+    gr_count_number(number, l.count, by_pair ? 0xffff : 1);
+    l.sum += (Sum)number;
   }
-  static constexpr bool by_place = gr_size<D> == 2;
-  static __device__ __forceinline__ void add_place(Lane &l, const uint4 &w, int c, const gr_context &) {
-    if (!gr_is_number<D>(w, c)) return;
-    l.sum += gr_to_f64<D>(gr_pick<D>(w, c));
-    l.count++;
+  static __device__ __forceinline__ void add_pair(Lane &low, Lane &high, uint32_t u, const gr_context &,
+                                                  uint32_t &count) {
+    const uint32_t mask = gr_number_mask<D>(u);
+    const uint4 w = {u & mask, 0, 0, 0};
+    count += mask;
+    low.sum += (Sum)gr_to_f32<D>(gr_pick<D>(w, 0));
+    high.sum += (Sum)gr_to_f32<D>(gr_pick<D>(w, 1));
+  }
+  static __device__ __forceinline__ uint32_t counted(uint32_t counts) {
+    return by_pair ? gr_low_masks(counts) + gr_high_masks(counts) : counts;
   }
   static __device__ __forceinline__ gr_acc state(const Lane &l, const gr_context &) {
     gr_acc a = B::identity();
     a.f[0] = l.sum;
-    a.i[1] = l.count;
+    a.i[1] = counted(l.count);
     return a;
   }
   static __device__ __forceinline__ gr_acc merge(gr_acc a, gr_acc b) {
@@ -108,19 +90,25 @@ struct gr_squares_of_numbers : gr_in_f64<GR_RED_VARIANCE, D> {
   using B = gr_in_f64<GR_RED_VARIANCE, D>;
   using T = typename B::T;
   using Lane = typename B::Lane;
-  static __device__ __forceinline__ void add(Lane &l, T x, T y, const gr_context &k, int code) {
-    if (!gr_is_nan<D>(x)) B::add(l, x, y, k, code);
+  static constexpr bool by_place = false, by_pair = gr_size<D> == 2;
+  static __device__ __forceinline__ void add(Lane &l, T x, T, const gr_context &k, int) {
+    double d;
+    if constexpr (gr_size<D> == 2) d = gr_unless_nan(gr_from_mean<D>((uint32_t)x.bits << 16, k.a), gr_to_f32<D>(x));
+    else d = gr_unless_nan(gr_to_f64<D>(x) - k.a, x);
+    l.f[0] += d * d;
   }
-  static __device__ __forceinline__ void add_place(Lane &l, const uint4 &w, int c, const gr_context &k) {
-    if (gr_is_number<D>(w, c)) B::add_place(l, w, c, k);
+  static __device__ __forceinline__ void add_pair(Lane &low, Lane &high, uint32_t u, const gr_context &k, uint32_t) {
+    const uint4 w = {u, 0, 0, 0};
+    double x = gr_from_mean<D>(w, 0, k.a), y = gr_from_mean<D>(w, 1, k.a);
+    gr_unless_nans<D>(x, y, u);
+    low.f[0] += x * x;
+    high.f[0] += y * y;
   }
 };
 
 /*
-** The same of a whole leaf, of which a lane has up to 32 elements. Of the first pass its count is a word of bits, one
-** for each element that is a number; the second goes by them. There the distance d of a NaN becomes so small, by its
-** upper half, that its square is 0; in assembly, as the compiler would put all that an element takes under a predicate,
-** and then has no more than two elements under way.
+** The same of a whole leaf, of which a lane has up to 32 elements: its count is a word of bits, one for each element
+** that is a number, and the second pass goes by them.
 */
 template <gr_dtype D>
 struct gr_marked_sum : gr_counted_sum<D> {
@@ -128,30 +116,24 @@ struct gr_marked_sum : gr_counted_sum<D> {
   using T = typename B::T;
   using Lane = typename B::Lane;
   static __device__ __forceinline__ void add(Lane &l, T x, T, const gr_context &, int code) {
-    const uint32_t one = 1u << code;
-    if constexpr (D == GR_F32) {
-      float f = x;
-      GR_ADD_NUMBER("or.b32");
-      l.sum += (double)f;
-    } else if (!gr_is_nan<D>(x)) {
-      l.sum += gr_to_f64<D>(x);
-      l.count |= one;
-    }
+    gr_count_number(x, l.count, 1u << code);
+    l.sum += gr_to_f64<D>(x);
   }
 };
-#undef GR_ADD_NUMBER
 template <gr_dtype D>
 struct gr_marked_squares : gr_in_f64<GR_RED_VARIANCE, D> {
   using B = gr_in_f64<GR_RED_VARIANCE, D>;
   using T = typename B::T;
   using Lane = typename B::Lane;
   static __device__ __forceinline__ void add(Lane &l, T x, T, const gr_context &k, int code) {
-    double d = gr_to_f64<D>(x) - k.a;
-    asm("{.reg .pred %%p;\n\t.reg .b32 low, high;\n\tsetp.ne.u32 %%p, %1, 0;\n\tmov.b64 {low, high}, %0;\n\t"
-        "selp.b32 high, high, 0, %%p;\n\tmov.b64 %0, {low, high};}"
-        : "+d"(d)
-        : "r"((uint32_t)k.numbers & 1u << code));
-    l.f[0] += d * d;
+    const double d = gr_to_f64<D>(x) - k.a;
+    const uint32_t bit = (uint32_t)k.numbers & 1u << code;
+    if constexpr (D == GR_F64) {
+      gr_add_marked(l.f[0], d * d, bit);
+    } else {
+      const double kept = gr_unless(d, ~(uint32_t)k.numbers & 1u << code);
+      l.f[0] += kept * kept;
+    }
   }
 };
 

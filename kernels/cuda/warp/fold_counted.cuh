@@ -9,9 +9,9 @@
 #include "kernels/cuda/thread/quotient.cuh"
 #include "kernels/cuda/warp/fold.cuh"
 
-/* Whether R has such states, and sums for which gr_quotient will do. */
+/* Whether R has such states. */
 template <class R>
-constexpr bool gr_folds_counted = R::kind == GR_ACC_VARIANCE && R::skips && gr_size<R::dtype> <= 4;
+constexpr bool gr_folds_counted = R::kind == GR_ACC_VARIANCE && R::skips;
 
 /* A state with its mean, which is 0 of no elements, as are its squares. */
 struct gr_counted_part {
@@ -32,27 +32,34 @@ __device__ __forceinline__ gr_counted_part gr_merge_counted(const gr_counted_par
   return {sum, (a.squares + b.squares) + (d * d) * weight, count, none ? 0 : gr_quotient(sum, count, r)};
 }
 
-/* Lane l has states l * each and on. All fold by adjacency, and all lanes get the result. */
-template <class R, int each>
-__device__ __forceinline__ gr_acc gr_fold_counted(const gr_acc (&states)[each]) {
+/*
+** Lane l has states l * each and on, the i-th of them get(i). All fold by adjacency, and all lanes get the result.
+** False where a sum of f64 was such that gr_quotient is not for it.
+*/
+template <class R, int each, class Get>
+__device__ __forceinline__ bool gr_fold_counted(const Get &get, gr_acc &result) {
   gr_counted_part v[each];
+  bool usual = true;
+  auto look = [&](const gr_counted_part &p) {
+    if (gr_size<R::dtype> == 8) usual &= p.sum == 0 || gr_is_usual(p.sum);
+  };
 #pragma unroll
-  for (int i = 0; i < each; i++) v[i] = gr_counted_part_of(states[i]);
+  for (int i = 0; i < each; i++) look(v[i] = gr_counted_part_of(get(i)));
 #pragma unroll
   for (int n = 1; n < each; n *= 2)
 #pragma unroll
-    for (int i = 0; i < each; i += 2 * n) v[i] = gr_merge_counted(v[i], v[i + n]);
+    for (int i = 0; i < each; i += 2 * n) look(v[i] = gr_merge_counted(v[i], v[i + n]));
 #pragma unroll
   for (int h = 1; h < 32; h *= 2) {
     const gr_counted_part other = {__shfl_xor_sync(~0u, v[0].sum, h), __shfl_xor_sync(~0u, v[0].squares, h),
                                    __shfl_xor_sync(~0u, v[0].count, h), __shfl_xor_sync(~0u, v[0].mean, h)};
-    v[0] = gr_merge_counted(v[0], other);
+    look(v[0] = gr_merge_counted(v[0], other));
   }
-  gr_acc a = R::identity();
-  a.f[0] = v[0].sum;
-  a.f[1] = v[0].squares;
-  a.f[2] = v[0].count;
-  return a;
+  result = R::identity();
+  result.f[0] = v[0].sum;
+  result.f[1] = v[0].squares;
+  result.f[2] = v[0].count;
+  return gr_size<R::dtype> < 8 || __all_sync(~0u, usual);
 }
 
 #endif

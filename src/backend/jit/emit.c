@@ -399,6 +399,7 @@ static const char *const short_names[] = {
 static const char *const scans[] = {"sum", "prod", "order"};
 /* Without a tally, and with one. */
 static const char *const of_present[][2] = {[GR_PRESENT_leaves] = {"present", "counted"},
+                                            [GR_PRESENT_rows_staged] = {"rows_staged", "counted_staged"},
                                             [GR_PRESENT_rows_by_element] = {"rows_by_element", "counted_rows"},
                                             [GR_PRESENT_cols_unordered] = {"cols_unordered", ""},
                                             [GR_PRESENT_cols_sum] = {"cols_sum", "counted_columns"}};
