@@ -153,13 +153,14 @@ static void write_some(const char *folder) {
 
 /* What elements are, and what is counted, are inputs. */
 static void write_reducer(const char *folder, const char *name, int number, int reducer, int dtype, int tallied,
-                          gr_cuda_present present) {
+                          gr_cuda_present present, int hopper) {
 #define GR_X(id, inputs, f, i) inputs,
   static const int inputs[] = {GR_REDUCERS(GR_X)};
 #undef GR_X
   char file[64];
   start_code(reducer, (gr_dtype)dtype, number);
   code.present = (uint8_t)present;
+  if (present) code.early = (uint8_t)hopper;
   for (int k = 0; k < inputs[reducer]; k++) code.nodes[input(k)].dtype = (uint8_t)dtype;
   code.b = (int16_t)(inputs[reducer] == 2 ? 1 : -1);
   if (tallied) code.nodes[code.tally = (int16_t)input(inputs[reducer])].dtype = GR_U8;
@@ -169,7 +170,7 @@ static void write_reducer(const char *folder, const char *name, int number, int 
   write_code(folder, file);
 }
 
-/* Skeletons by the first word of their names (shipped.h), which has two or three numbers behind it. */
+/* Skeletons by the first word of their names (shipped.h), after "hopper", which has two or three numbers behind it. */
 static const struct kind {
   const char *word;
   int numbers, tallied;
@@ -196,12 +197,14 @@ static void write_every(const char *folder) {
       const size_t length = strlen(kinds[k].word);
       const int numbers = kinds[k].numbers;
       int number = 0, reducer, dtype, read = 0;
-      if (strncmp(s->name, kinds[k].word, length) != 0) continue;
-      const char *rest = s->name + length;
+      const int hopper = strncmp(s->name, "hopper ", 7) == 0;
+      const char *rest = s->name + (hopper ? 7 : 0);
+      if (strncmp(rest, kinds[k].word, length) != 0) continue;
+      rest += length;
       const int found = numbers == 3 ? sscanf(rest, "%d %d %d%n", &number, &reducer, &dtype, &read)
                                      : sscanf(rest, "%d %d%n", &reducer, &dtype, &read);
       if (found != numbers || rest[read]) fprintf(stderr, "%s: %d numbers expected\n", s->name, numbers), exit(1);
-      write_reducer(folder, s->name, number, reducer, dtype, kinds[k].tallied, kinds[k].present);
+      write_reducer(folder, s->name, number, reducer, dtype, kinds[k].tallied, kinds[k].present, hopper);
       count[k]++;
     }
   for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)

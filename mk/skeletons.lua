@@ -246,6 +246,7 @@ for k = 2, #arg do
       local ends = item.name:match "gr_ends_by_keyIL%d+gr_dtype(%d+)E"
       local kept = item.name:find "gr_of_present" and 1 or item.name:find "gr_tallied_present" and 2
       local present = kept and OF_PRESENT[item.name:match "gr_reduce_([%l_]+)I"][kept]
+      if present and arg[k]:find "hopper" then present = "hopper " .. present end
       local way = item.name:find "gr_tallied" and "tallied" or "reduce"
       local columns = not present and item.name:find "gr_reduce_cols_sum" and dtype
       local name = columns and "columns " .. columns or both and "both " .. both or ends and "ends " .. ends or

@@ -11,31 +11,38 @@
 
 #define GR_PRESENT_OF(kernel, ...) template __global__ void kernel<__VA_ARGS__>(const __grid_constant__ gr_reduce_args);
 #define GR_OF_PRESENT(...) GR_PRESENT_OF(gr_reduce_leaves, __VA_ARGS__)
+#ifdef GR_SKELETONS_HOPPER
+#define GR_EACH_FLOAT(X) X(GR_BF16)
+#else
 #define GR_EACH_FLOAT(X) X(GR_F16) X(GR_BF16) X(GR_F32) X(GR_F64)
 static_assert(GR_FLOAT_COUNT == 4, "a float is missing above");
+#endif
 
-#define GR_X(D)                                                             \
-  GR_OF_PRESENT(gr_of_present<gr_reducer_for<GR_RED_SUM, D>, false>)        \
-  GR_OF_PRESENT(gr_of_present<gr_reducer_for<GR_RED_SUMSQ, D>, false>)      \
-  GR_OF_PRESENT(gr_of_present<gr_reducer_for<GR_RED_DOT, D>, false>)        \
-  GR_OF_PRESENT(gr_of_present<gr_order<GR_RED_MINMAX, D, false>, false>)    \
-  GR_OF_PRESENT(gr_of_present<gr_position<GR_RED_ARGMAX, D, false>, false>) \
-  GR_OF_PRESENT(gr_tallied_present<gr_reducer_for<GR_RED_SUM, D>>)          \
-  GR_OF_PRESENT(gr_tallied_present<gr_reducer_for<GR_RED_SQDIFF, D>>)
+/* Sums count, for means: numbers in kernels of their own. */
+#define GR_X(D)                                                                               \
+  GR_OF_PRESENT(gr_of_present<gr_reducer_for<GR_RED_SUM, D>, false>)                          \
+  GR_OF_PRESENT(gr_of_present<gr_reducer_for<GR_RED_SUMSQ, D>, false>)                        \
+  GR_OF_PRESENT(gr_of_present<gr_reducer_for<GR_RED_DOT, D>, false>)                          \
+  GR_OF_PRESENT(gr_tallied_present<gr_reducer_for<GR_RED_SUM, D>>)                            \
+  GR_OF_PRESENT(gr_tallied_present<gr_reducer_for<GR_RED_SQDIFF, D>>)                         \
+  GR_PRESENT_OF(gr_reduce_rows_staged, gr_tallied_present<gr_reducer_for<GR_RED_SUM, D>>)     \
+  GR_PRESENT_OF(gr_reduce_rows_by_element, gr_tallied_present<gr_reducer_for<GR_RED_SUM, D>>) \
+  GR_PRESENT_OF(gr_reduce_rows_by_element, gr_of_present<gr_reducer_for<GR_RED_SUMSQ, D>, false>) \
+  GR_PRESENT_OF(gr_reduce_cols_sum, gr_tallied_present<gr_reducer_for<GR_RED_SUM, D>>)        \
+  GR_PRESENT_OF(gr_reduce_cols_sum, gr_of_present<gr_reducer_for<GR_RED_SUMSQ, D>, false>)
 GR_EACH_FLOAT(GR_X)
 #undef GR_X
 
-/* Sums count, for means. Of columns only those and what has no order within a leaf. */
+#ifndef GR_SKELETONS_HOPPER
+/* Of these no word is blanked. */
 #define GR_X(D)                                                                                        \
-  GR_PRESENT_OF(gr_reduce_rows_staged, gr_tallied_present<gr_reducer_for<GR_RED_SUM, D>>)              \
+  GR_OF_PRESENT(gr_of_present<gr_order<GR_RED_MINMAX, D, false>, false>)                               \
+  GR_OF_PRESENT(gr_of_present<gr_position<GR_RED_ARGMAX, D, false>, false>)                            \
   GR_PRESENT_OF(gr_reduce_rows_staged, gr_of_present<gr_order<GR_RED_MINMAX, D, false>, false>)        \
-  GR_PRESENT_OF(gr_reduce_rows_by_element, gr_tallied_present<gr_reducer_for<GR_RED_SUM, D>>)          \
-  GR_PRESENT_OF(gr_reduce_rows_by_element, gr_of_present<gr_reducer_for<GR_RED_SUMSQ, D>, false>)      \
   GR_PRESENT_OF(gr_reduce_rows_by_element, gr_of_present<gr_order<GR_RED_MINMAX, D, false>, false>)    \
   GR_PRESENT_OF(gr_reduce_rows_by_element, gr_of_present<gr_position<GR_RED_ARGMAX, D, false>, false>) \
-  GR_PRESENT_OF(gr_reduce_cols_sum, gr_tallied_present<gr_reducer_for<GR_RED_SUM, D>>)                 \
-  GR_PRESENT_OF(gr_reduce_cols_sum, gr_of_present<gr_reducer_for<GR_RED_SUMSQ, D>, false>)             \
   GR_PRESENT_OF(gr_reduce_cols_unordered, gr_of_present<gr_order<GR_RED_MINMAX, D, false>, false>)     \
   GR_PRESENT_OF(gr_reduce_cols_unordered, gr_of_present<gr_position<GR_RED_ARGMAX, D, false>, false>)
 GR_EACH_FLOAT(GR_X)
 #undef GR_X
+#endif

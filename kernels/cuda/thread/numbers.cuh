@@ -1,7 +1,7 @@
 /*
-** Numbers among floats, where NaN is left out: 0 stands for it, which changes no sum. In assembly, as the compiler would
-** put all that an element takes under a predicate, and then has few elements under way, or select among sums. A NaN of
-** f32 becomes 0 before it is converted, while it is one word.
+** Numbers among floats, where NaN is left out: 0 stands for it, which changes no sum. In assembly, as the compiler
+** would put all that an element takes under a predicate, and then has few elements under way, or select among sums. A
+** NaN of f32 becomes 0 before it is converted, while it is one word.
 */
 #ifndef GR_CUDA_THREAD_NUMBERS_CUH
 #define GR_CUDA_THREAD_NUMBERS_CUH
@@ -48,8 +48,9 @@ __device__ __forceinline__ double gr_unless_nan(double d, double x) {
 }
 
 /*
-** Two 16-bit floats, of which one instruction asks (of bf16 from Hopper on): a mask of those that are numbers. The sum of
-** masks counts both, as each is -1 of 16 bits.
+** Two 16-bit floats, of which one instruction asks (of bf16 from Hopper on): a mask of those that are numbers. The sum
+** of masks counts both, as each is -1 of 16 bits. Else what lifts a NaN over the sign's bit is added, and that bit of
+** both becomes whole halves.
 */
 template <gr_dtype D>
 __device__ __forceinline__ uint32_t gr_number_mask(uint32_t u) {
@@ -59,8 +60,8 @@ __device__ __forceinline__ uint32_t gr_number_mask(uint32_t u) {
   } else if constexpr (!gr_before_hopper) {
     asm("set.eq.u32.bf16x2 %0, %1, %1;" : "=r"(mask) : "r"(u));
   } else {
-    const bool low = isnan(__uint_as_float(u << 16)), high = isnan(__uint_as_float(u & 0xffff0000u));
-    mask = (low ? 0 : 0xffffu) | (high ? 0 : 0xffff0000u);
+    asm("prmt.b32 %0, %1, 0, 0xbb99;" : "=r"(mask) : "r"((u & 0x7fff7fffu) + 0x007f007fu));
+    mask = ~mask;
   }
   return mask;
 }

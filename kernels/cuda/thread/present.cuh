@@ -16,19 +16,6 @@ struct gr_of_present : R {
   using Blanked = std::conditional_t<blanks, R, gr_of_present>; /* reduces words in which NaN has been blanked */
 };
 
-/* Of 2-byte elements: the sign's bit of each place of a word that is NaN. */
-template <gr_dtype D>
-__device__ __forceinline__ uint32_t gr_nan_halves(uint32_t u) {
-  constexpr uint32_t more = D == GR_F16 ? 0x03ff03ffu : 0x007f007fu; /* what lifts a NaN over that bit */
-  return ((u & 0x7fff7fffu) + more) & 0x80008000u;
-}
-/* A bit at the top of each byte of two becomes both bytes. */
-__device__ __forceinline__ uint32_t gr_whole_halves(uint32_t signs) {
-  uint32_t whole;
-  asm("prmt.b32 %0, %1, 0, 0xbb99;" : "=r"(whole) : "r"(signs));
-  return whole;
-}
-
 /*
 ** Elements of 2 or 4 bytes that are NaN become +0: returns 1 for one of 4 bytes, of two the sign's bits of those that
 ** were.
@@ -40,9 +27,9 @@ __device__ __forceinline__ uint32_t gr_blank_part(uint32_t &u) {
     u = nan ? 0 : u;
     return nan;
   } else {
-    const uint32_t nan = gr_nan_halves<D>(u);
-    u &= ~gr_whole_halves(nan);
-    return nan;
+    const uint32_t mask = gr_number_mask<D>(u);
+    u &= mask;
+    return ~mask & 0x80008000u;
   }
 }
 
@@ -74,19 +61,19 @@ __device__ __forceinline__ int gr_blank_word(uint4 &a, uint4 &b, int from, int t
   uint32_t *x = &a.x, *y = &b.x;
   int n = 0;
   if constexpr (gr_size<D> == 2) {
-    uint32_t nan[4];
+    uint32_t mask[4];
 #pragma unroll
     for (int i = 0; i < 4; i++) {
-      nan[i] = gr_nan_halves<D>(x[i]);
-      if (two) nan[i] |= gr_nan_halves<D>(y[i]);
-      const uint32_t whole = gr_whole_halves(nan[i]);
-      x[i] &= ~whole;
-      if (two) y[i] &= ~whole;
+      mask[i] = gr_number_mask<D>(x[i]);
+      if (two) mask[i] &= gr_number_mask<D>(y[i]);
+      x[i] &= mask[i];
+      if (two) y[i] &= mask[i];
     }
-    if (from == 0 && to == each) return each - (__popc(nan[0] | nan[1] >> 1) + __popc(nan[2] | nan[3] >> 1));
+    if (from == 0 && to == each) /* a bit of each half */
+      return __popc((mask[0] & 0x80008000u) | (mask[1] & 0x40004000u) | (mask[2] & 0x20002000u) |
+                    (mask[3] & 0x10001000u));
 #pragma unroll
-    for (int c = 0; c < each; c++)
-      n += c >= from && c < to && !(nan[c / 2] & (c % 2 ? 0x80000000u : 0x8000u));
+    for (int c = 0; c < each; c++) n += c >= from && c < to && (mask[c / 2] & (c % 2 ? 0x80000000u : 0x8000u));
   } else {
     constexpr int words = gr_size<D> / 4;
 #pragma unroll

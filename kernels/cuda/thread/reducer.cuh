@@ -20,7 +20,7 @@
 #include "kernels/cuda/thread/quotient.cuh"
 
 /* The architecture that code is compiled for: on older ones some kernels take more registers. */
-#ifdef __CUDA_ARCH__
+#if defined __CUDA_ARCH__ && !defined GR_SKELETONS_HOPPER
 constexpr int gr_arch = __CUDA_ARCH__;
 #else
 constexpr int gr_arch = 900; /* plans count on this */

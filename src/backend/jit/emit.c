@@ -404,6 +404,12 @@ static const char *const of_present[][2] = {[GR_PRESENT_leaves] = {"present", "c
                                             [GR_PRESENT_cols_unordered] = {"cols_unordered", ""},
                                             [GR_PRESENT_cols_sum] = {"cols_sum", "counted_columns"}};
 
+/* Whether the kernel makes 0 of NaN, as sums do: of bf16 it is another one from Hopper on. */
+static int blanks(const gr_jit_code *code) {
+  const gr_acc_kind kind = gr_acc_kind_of((gr_reducer)code->reducer, (gr_dtype)code->dtype);
+  return kind != GR_ACC_ORDER && kind != GR_ACC_POSITION;
+}
+
 /* The name of the skeleton in what the module carries (shipped.h). */
 static char *skeleton_of(const gr_emitter *e, const char **why) {
   const gr_jit_code *code = e->code;
@@ -411,7 +417,8 @@ static char *skeleton_of(const gr_emitter *e, const char **why) {
   const char *short_name = short_names[dtype];
   char name[40] = "";
   if (code->present)
-    snprintf(name, sizeof name, "%s %d %d", of_present[code->present][code->tally >= 0], code->reducer, dtype);
+    snprintf(name, sizeof name, "%s%s %d %d", code->early && dtype == GR_BF16 && blanks(code) ? "hopper " : "",
+             of_present[code->present][code->tally >= 0], code->reducer, dtype);
   else if (code->reducer >= 0)
     snprintf(name, sizeof name, "%s %d %d %d", code->tally < 0 ? "reduce" : "tallied", code->number, code->reducer,
              dtype);

@@ -17,7 +17,8 @@
 **                 @LET_NEXT_START          lets the next one begin
 ** "present R D"  likewise, of elements that lie in memory, without those that are NaN; no holes
 ** "counted R D"  (kernels/cuda/formula/skeletons_present.cu); "counted": the others are counted besides
-** "rows_by_element R D", "cols_unordered R D"  the same kernels of those names
+** "rows_staged R D", "rows_by_element R D", "cols_unordered R D", ...  the same kernels of those names
+** "hopper NAME"  that of sums of bf16 for chips from Hopper on
 ** "both D"      likewise, of sum and extremes together (kernels/cuda/formula/skeletons_both.cu)
 ** "columns D"   gr_reduce_cols_sum of dtype D
 ** "gr_histogram_WAY_D", "gr_scan_LENGTH_OP_D"  those of kernels/cuda/formula/skeletons_histogram.cu and _scan.cu
