@@ -404,10 +404,9 @@ static const char *const of_present[][2] = {[GR_PRESENT_leaves] = {"present", "c
                                             [GR_PRESENT_cols_unordered] = {"cols_unordered", ""},
                                             [GR_PRESENT_cols_sum] = {"cols_sum", "counted_columns"}};
 
-/* Whether the kernel makes 0 of NaN, as sums do: of bf16 it is another one from Hopper on. */
+/* Whether the kernel makes 0 of NaN, as all do but those of extremes: of bf16 it is another one from Hopper on. */
 static int blanks(const gr_jit_code *code) {
-  const gr_acc_kind kind = gr_acc_kind_of((gr_reducer)code->reducer, (gr_dtype)code->dtype);
-  return kind != GR_ACC_ORDER && kind != GR_ACC_POSITION;
+  return code->reducer != GR_RED_MINMAX && code->reducer != GR_RED_ARGMIN && code->reducer != GR_RED_ARGMAX;
 }
 
 /* The name of the skeleton in what the module carries (shipped.h). */
