@@ -43,7 +43,8 @@ typedef enum gr_cuda_present {
   GR_PRESENT_rows_staged,
   GR_PRESENT_rows_by_element,
   GR_PRESENT_cols_unordered,
-  GR_PRESENT_cols_sum
+  GR_PRESENT_cols_sum,
+  GR_PRESENT_COUNT
 } gr_cuda_present;
 
 /* A kernel that was compiled for a formula, and what it is told beside the reduction's own arguments. */

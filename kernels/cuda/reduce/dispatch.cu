@@ -90,6 +90,7 @@ gr_reduce_kernel kernel_of(const gr_cuda_formula &f) {
     case GR_PRESENT_cols_unordered: return GR_KERNEL_cols_unordered;
     case GR_PRESENT_cols_sum: return GR_KERNEL_cols_sum;
     case GR_PRESENT_NONE:
+    case GR_PRESENT_COUNT:
     case GR_PRESENT_leaves: break;
   }
   return GR_KERNEL_leaves;

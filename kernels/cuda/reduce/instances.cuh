@@ -94,10 +94,10 @@ static gr_reduce_entry gr_entry_flat() { return gr_entry_within<R, GR_FLAT>(); }
 #define GR_FLOATS_AS(red, entry) \
   GR_AS(red, F16, entry, F16) GR_AS(red, BF16, entry, BF16) GR_AS(red, F32, entry, F32) GR_AS(red, F64, entry, F64)
 #define GR_FLOATS(red) GR_FLOATS_AS(red, gr_entry)
-#define GR_INTS_AS(red, entry)                                                                                  \
-  GR_AS(red, U8, entry, U8)                                                                                     \
-  GR_AS(red, I8, entry, I8) GR_AS(red, U16, entry, U16) GR_AS(red, I16, entry, I16) GR_AS(red, U32, entry, U32) \
-      GR_AS(red, I32, entry, I32) GR_AS(red, I64, entry, I64)
+#define GR_WIDE_INTS_AS(red, entry)                                                             \
+  GR_AS(red, U16, entry, U16)                                                                   \
+  GR_AS(red, I16, entry, I16) GR_AS(red, U32, entry, U32) GR_AS(red, I32, entry, I32) GR_AS(red, I64, entry, I64)
+#define GR_INTS_AS(red, entry) GR_AS(red, U8, entry, U8) GR_AS(red, I8, entry, I8) GR_WIDE_INTS_AS(red, entry)
 #define GR_INTS(red) GR_INTS_AS(red, gr_entry)
 
 #endif

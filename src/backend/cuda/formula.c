@@ -281,9 +281,13 @@ static void see_one(const gr_compiled *c, void *to) {
     GR_REDUCERS(GR_X)
 #undef GR_X
   };
-  static const char *const present[][4] = {
-#define GR_X(id, inputs, f, i) \
-  {#id ", present", #id ", present, short rows", #id ", present, columns", #id ", present, columns"},
+  static const char *const present[][GR_PRESENT_COUNT] = {
+#define GR_X(id, inputs, f, i)                                 \
+  {[GR_PRESENT_leaves] = #id ", present",                      \
+   [GR_PRESENT_rows_staged] = #id ", present, short rows",     \
+   [GR_PRESENT_rows_by_element] = #id ", present, short rows", \
+   [GR_PRESENT_cols_unordered] = #id ", present, columns",     \
+   [GR_PRESENT_cols_sum] = #id ", present, columns"},
     GR_REDUCERS(GR_X)
 #undef GR_X
   };
@@ -298,7 +302,7 @@ static void see_one(const gr_compiled *c, void *to) {
   l->see(&(gr_compiled_formula){.program = {.nodes = (gr_node *)(uintptr_t)code->nodes, .count = code->count},
                                 .result = code->a,
                                 .what = code->reducer < 0 ? others[-code->reducer]
-                                        : code->present   ? present[code->reducer][code->present - 1]
+                                        : code->present   ? present[code->reducer][code->present]
                                                           : reducers[code->reducer],
                                 .seconds = c->seconds,
                                 .uses = c->uses},
