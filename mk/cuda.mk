@@ -87,8 +87,8 @@ $(OBJ)/%.$(arch_names).o: %.cu
 	$(call step,$<) $(nvcc) $(nvflags) $(follow) -c $< -o $@
 
 # For the oldest chip that is shipped for: newer ones' drivers compile it, too. Scans for the first with barriers,
-# kernels of what is present for the first with instructions for extremes, those of bf16 for Hopper, too
-# (their instructions; for 9.0 nvcc would have ptxas look at what has holes).
+# kernels of what is present for the first with instructions for extremes, those of bf16 once more with
+# Hopper's, still by a front for 8.0: for 9.0 nvcc passes the PTX to ptxas, which rejects the tally's holes.
 shipped_skeletons_scan = 80
 shipped_skeletons_present = 80
 shipped_skeletons_present_hopper = 80

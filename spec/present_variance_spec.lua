@@ -160,4 +160,25 @@ describe("variances of what is present", function()
     S.same(F.reduce.var("f32", t, there),
       gr.reduce(gr.where(here, gr.where(y:compare("==", y), y, 7), nan), "var_present"))
   end)
+
+  it("of f64 whose distances have infinite squares: parts of nothing change nothing", function()
+    for _, n in ipairs { 100, 513, 5000, 300000 } do
+      local a = gr.array(n, "f64"):fill(2 ^ 660)
+      a[1] = nan
+      if n > 1024 then a:slice(513, 1024):fill(nan) end -- a leaf
+      assert.are.equal(0, gr.var(a, { skipnan = true }), n)
+      a:slice(n - 9, n):fill(-2 ^ 660)
+      assert.are.equal(huge, gr.var(a, { skipnan = true }), n)
+    end
+  end)
+
+  it("of rows where nothing is, whatever ddof", function()
+    for _, dtype in ipairs(floats) do
+      local a = gr.array(16, dtype):fill(nan)
+      a:slice(9, 16):fill(3)
+      local v = gr.var(a, { rows = 2, skipnan = true, ddof = -1 })
+      S.same(nan, v[1], dtype)
+      S.same(0, v[2], dtype)
+    end
+  end)
 end)

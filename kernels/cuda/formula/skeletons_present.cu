@@ -18,7 +18,7 @@
 static_assert(GR_FLOAT_COUNT == 4, "a float is missing above");
 #endif
 
-/* Sums count, for means: numbers in kernels of their own. */
+/* Those that blank words, for Hopper of bf16 once more. Sums that count are for means, of rows and columns for both. */
 #define GR_X(D)                                                                               \
   GR_OF_PRESENT(gr_of_present<gr_reducer_for<GR_RED_SUM, D>, false>)                          \
   GR_OF_PRESENT(gr_of_present<gr_reducer_for<GR_RED_SUMSQ, D>, false>)                        \
@@ -34,7 +34,7 @@ GR_EACH_FLOAT(GR_X)
 #undef GR_X
 
 #ifndef GR_SKELETONS_HOPPER
-/* Of these no word is blanked. */
+/* Extremes and positions, whose instructions leave NaN out. */
 #define GR_X(D)                                                                                        \
   GR_OF_PRESENT(gr_of_present<gr_order<GR_RED_MINMAX, D, false>, false>)                               \
   GR_OF_PRESENT(gr_of_present<gr_position<GR_RED_ARGMAX, D, false>, false>)                            \

@@ -8,7 +8,7 @@
 ** Bits of a thread in its warp, from the lowest: the word, perhaps the lowest bit of the lane, its highest ones; the
 ** others are the warp. The highest fold first, by trades after which a thread has one column; then warps, in shared
 ** memory; then the lowest. Where a matrix is narrow, words are of leaves beside each other. Where NaN is left out,
-** counts of elements go the same way as their sums.
+** counts of elements go the same way as their sums, a byte each.
 */
 #ifndef GR_CUDA_REDUCE_COLS_VARIANCE_RING_CUH
 #define GR_CUDA_REDUCE_COLS_VARIANCE_RING_CUH
@@ -283,19 +283,19 @@ struct gr_variance_work {
     gr_await_earlier();
     gr_variance_barrier();
     double first = total(parts(0, 0));
-    int counts = counted(0, 0);
+    int numbers = counted(0, 0);
     unsigned unit = 0;
 #pragma unroll 1
     for (bool live = walk.start(q, blockIdx.x); live; live = walk.next(q), unit++) {
       gr_variance_barrier();
       int sub = t.sub(t.mine()), more = min(1 << q.cols_variance_ring.leaves_log2, walk.end - walk.leaf);
       gr_acc acc = R::identity();
-      const int n = R::skips ? counts : t.rows_of(walk.leaf + sub);
+      const int n = R::skips ? numbers : t.rows_of(walk.leaf + sub);
       acc.f[0] = first;
       acc.f[1] = gr_deviations<D>(total(parts(1, unit)), mean(first, n));
       acc.f[2] = (double)n;
       first = total(parts(0, unit + 1)); /* of the next one, if there is one */
-      counts = counted(unit + 1, 0);
+      numbers = counted(unit + 1, 0);
       if (!S::low || !(threadIdx.x >> S::log_words & 1)) gr_put<R>(state(depth + sub, t.column()), columns(), acc);
       if (more > 1) fold(depth, more);
       bool end = walk.leaf + more == walk.end;

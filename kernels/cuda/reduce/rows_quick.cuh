@@ -57,7 +57,7 @@ __device__ __forceinline__ void gr_write_quick(const gr_reduce_args &q, const gr
   } else if constexpr (R::variance && R::skips) { /* as gr_present_variance */
     less = acc.f[2] - q.job.ddof;
     const double x = gr_canonical(gr_mean_of<D>(acc.f[1], less, gr_reciprocal(less)));
-    ((double *)q.out)[v] = less > 0 ? x : acc.f[2] == 0 && q.job.ddof <= 0 ? gr_nan() : -1.0;
+    ((double *)q.out)[v] = acc.f[2] == 0 && q.job.ddof <= 0 ? gr_nan() : less > 0 ? x : -1.0;
   } else if constexpr (R::variance) {
     ((double *)q.out)[v] = gr_canonical(gr_mean_of<D>(acc.f[1], less, part));
   } else if constexpr (R::kind == GR_ACC_WRAP) {

@@ -1,5 +1,5 @@
 /*
-** Numbers among floats, where NaN is left out: 0 stands for it, which changes no sum. In assembly, as the compiler
+** Numbers among floats, where NaN is left out: +0 stands for it. In assembly, as the compiler
 ** would put all that an element takes under a predicate, and then has few elements under way, or select among sums. A
 ** NaN of f32 becomes 0 before it is converted, while it is one word.
 */
@@ -48,9 +48,9 @@ __device__ __forceinline__ double gr_unless_nan(double d, double x) {
 }
 
 /*
-** Two 16-bit floats, of which one instruction asks (of bf16 from Hopper on): a mask of those that are numbers. The sum
-** of masks counts both, as each is -1 of 16 bits. Else what lifts a NaN over the sign's bit is added, and that bit of
-** both becomes whole halves.
+** Two 16-bit floats: a mask of those that are numbers, by one instruction, of bf16 from Hopper on. Before, what lifts a
+** NaN over the sign's bit is added, and that bit of both becomes whole halves. The sum of masks counts both, as each is
+** -1 of 16 bits.
 */
 template <gr_dtype D>
 __device__ __forceinline__ uint32_t gr_number_mask(uint32_t u) {

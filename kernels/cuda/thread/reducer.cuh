@@ -10,8 +10,8 @@
 ** lane is one register. R::variance: R is two reducers, one for each pass over a leaf; R::exact: or one, of exact sums;
 ** R::skips: NaN is left out, and a leaf has as many elements as the first pass counts.
 ** R::by_word: there is an add_word as well, a quicker way to add all elements of a 16-byte word; R::by_part: an
-** add_part, of 4 bytes. R::by_place: an add_place, of one element of a word, to its lane; R::by_pair: an add_pair, of
-** two neighbours of 16 bits, of which NaN is left out, to theirs, and to what the first lane counts for all.
+** add_part, of 4 bytes. R::by_place: an add_place, of one element of a word, to its lane; R::by_pair: an add_pair,
+** of two neighbours of 16 bits, unless they are NaN, to their two lanes; the first lane of a word counts for all.
 */
 #ifndef GR_CUDA_THREAD_REDUCER_CUH
 #define GR_CUDA_THREAD_REDUCER_CUH
@@ -19,7 +19,8 @@
 #include "kernels/cuda/thread/element.cuh"
 #include "kernels/cuda/thread/quotient.cuh"
 
-/* The architecture that code is compiled for: on older ones some kernels take more registers. */
+/* The architecture that code is for: on older ones some kernels take more registers. It is what is compiled for, but
+   of skeletons for Hopper (formula/skeletons_present_hopper.cu). */
 #if defined __CUDA_ARCH__ && !defined GR_SKELETONS_HOPPER
 constexpr int gr_arch = __CUDA_ARCH__;
 #else

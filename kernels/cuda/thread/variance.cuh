@@ -90,7 +90,7 @@ struct gr_squares_of_numbers : gr_in_f64<GR_RED_VARIANCE, D> {
   using B = gr_in_f64<GR_RED_VARIANCE, D>;
   using T = typename B::T;
   using Lane = typename B::Lane;
-  static constexpr bool by_place = false, by_pair = gr_size<D> == 2;
+  static constexpr bool by_pair = gr_size<D> == 2;
   static __device__ __forceinline__ void add(Lane &l, T x, T, const gr_context &k, int) {
     double d;
     if constexpr (gr_size<D> == 2) d = gr_unless_nan(gr_from_mean<D>((uint32_t)x.bits << 16, k.a), gr_to_f32<D>(x));

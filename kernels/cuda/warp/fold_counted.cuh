@@ -23,12 +23,15 @@ __device__ __forceinline__ gr_counted_part gr_counted_part_of(const gr_acc &a) {
 }
 /*
 ** What gr_merge_variance makes of two. A part of no elements adds nothing: the product of the counts is 0, and so is
-** what the distance of the means is multiplied by; of an infinite sum the mean is NaN, as its squares are already.
+** what the distance of the means is multiplied by; of f64, whose distances may have infinite squares, so is the
+** distance. Of an infinite sum the mean is NaN, as its squares are already.
 */
+template <bool wide>
 __device__ __forceinline__ gr_counted_part gr_merge_counted(const gr_counted_part &a, const gr_counted_part &b) {
-  const double sum = a.sum + b.sum, count = a.count + b.count, r = gr_reciprocal(count), d = b.mean - a.mean;
+  const double sum = a.sum + b.sum, count = a.count + b.count, r = gr_reciprocal(count), product = a.count * b.count;
+  const double d = wide && product == 0 ? 0 : b.mean - a.mean;
   const bool none = count == 0;
-  const double weight = none ? 0 : gr_quotient(a.count * b.count, count, r);
+  const double weight = none ? 0 : gr_quotient(product, count, r);
   return {sum, (a.squares + b.squares) + (d * d) * weight, count, none ? 0 : gr_quotient(sum, count, r)};
 }
 
@@ -39,27 +42,28 @@ __device__ __forceinline__ gr_counted_part gr_merge_counted(const gr_counted_par
 template <class R, int each, class Get>
 __device__ __forceinline__ bool gr_fold_counted(const Get &get, gr_acc &result) {
   gr_counted_part v[each];
+  constexpr bool wide = gr_size<R::dtype> == 8;
   bool usual = true;
   auto look = [&](const gr_counted_part &p) {
-    if (gr_size<R::dtype> == 8) usual &= p.sum == 0 || gr_is_usual(p.sum);
+    if (wide) usual &= p.sum == 0 || gr_is_usual(p.sum);
   };
 #pragma unroll
   for (int i = 0; i < each; i++) look(v[i] = gr_counted_part_of(get(i)));
 #pragma unroll
   for (int n = 1; n < each; n *= 2)
 #pragma unroll
-    for (int i = 0; i < each; i += 2 * n) look(v[i] = gr_merge_counted(v[i], v[i + n]));
+    for (int i = 0; i < each; i += 2 * n) look(v[i] = gr_merge_counted<wide>(v[i], v[i + n]));
 #pragma unroll
   for (int h = 1; h < 32; h *= 2) {
     const gr_counted_part other = {__shfl_xor_sync(~0u, v[0].sum, h), __shfl_xor_sync(~0u, v[0].squares, h),
                                    __shfl_xor_sync(~0u, v[0].count, h), __shfl_xor_sync(~0u, v[0].mean, h)};
-    look(v[0] = gr_merge_counted(v[0], other));
+    look(v[0] = gr_merge_counted<wide>(v[0], other));
   }
   result = R::identity();
   result.f[0] = v[0].sum;
   result.f[1] = v[0].squares;
   result.f[2] = v[0].count;
-  return gr_size<R::dtype> < 8 || __all_sync(~0u, usual);
+  return !wide || __all_sync(~0u, usual);
 }
 
 #endif

@@ -17,7 +17,7 @@ __device__ __forceinline__ void gr_blank_missing(uint4 &a, uint4 &b, int from, i
   }
 }
 
-/* Where a lane counts, if it does. */
+/* Where a lane counts; one that does not has nothing there, and is given 0. */
 template <class Lane>
 __device__ __forceinline__ auto gr_count_of(Lane &l) -> decltype((l.count)) { return l.count; }
 __device__ __forceinline__ uint32_t gr_count_of(...) { return 0; }

@@ -404,7 +404,7 @@ static const char *const of_present[][2] = {[GR_PRESENT_leaves] = {"present", "c
                                             [GR_PRESENT_cols_unordered] = {"cols_unordered", ""},
                                             [GR_PRESENT_cols_sum] = {"cols_sum", "counted_columns"}};
 
-/* Whether the kernel makes 0 of NaN, as all do but those of extremes: of bf16 it is another one from Hopper on. */
+/* Whether the kernel makes 0 of NaN, as all do but those of extremes. */
 static int blanks(const gr_jit_code *code) {
   return code->reducer != GR_RED_MINMAX && code->reducer != GR_RED_ARGMIN && code->reducer != GR_RED_ARGMAX;
 }
@@ -415,7 +415,7 @@ static char *skeleton_of(const gr_emitter *e, const char **why) {
   const int size = e->size, dtype = code->dtype;
   const char *short_name = short_names[dtype];
   char name[40] = "";
-  if (code->present)
+  if (code->present) /* early: on Hopper, or later */
     snprintf(name, sizeof name, "%s%s %d %d", code->early && dtype == GR_BF16 && blanks(code) ? "hopper " : "",
              of_present[code->present][code->tally >= 0], code->reducer, dtype);
   else if (code->reducer >= 0)
