@@ -83,7 +83,7 @@ struct gr_variance_work {
         if constexpr (last) {
           double x = __fma_rn(gr_placed<D>(part[c] << 16), factor, -context[2 * c].a);
           double y = __fma_rn(gr_placed<D>(part[c]), factor, -context[2 * c + 1].a);
-          if constexpr (R::skips) gr_unless_nans<D>(x, y, part[c]);
+          if constexpr (R::skips) gr_if_numbers<D>(x, y, part[c]);
           low += x * x;
           high += y * y;
         } else {
@@ -203,18 +203,21 @@ struct gr_variance_work {
   }
   /* Of how many elements, where so many rows are there. */
   __device__ __forceinline__ int counted(unsigned unit, int rows) const {
-    if constexpr (!R::skips) return rows;
-    static_assert(gr_variance_warps == 16, "a word of bytes");
-    const uint4 of = ((const uint4 *)counts(unit))[threadIdx.x & 31];
-    const uint32_t part[4] = {of.x, of.y, of.z, of.w};
-    uint32_t n = 0;
+    if constexpr (!R::skips) {
+      return rows;
+    } else {
+      static_assert(gr_variance_warps == 16, "a word of bytes");
+      const uint4 of = ((const uint4 *)counts(unit))[threadIdx.x & 31];
+      const uint32_t part[4] = {of.x, of.y, of.z, of.w};
+      uint32_t n = 0;
 #pragma unroll
-    for (int i = 0; i < 4; i++) n = __dp4a(part[i], 0x01010101u, n);
-    return (int)(S::low ? n + __shfl_xor_sync(~0u, n, 1 << S::log_words) : n);
+      for (int i = 0; i < 4; i++) n = __dp4a(part[i], 0x01010101u, n);
+      return (int)(S::low ? n + __shfl_xor_sync(~0u, n, 1 << S::log_words) : n);
+    }
   }
   static __device__ __forceinline__ double mean(double sum, int count) {
     if constexpr (R::skips) return gr_mean_of<D>(sum, (double)count);
-    return count == S::leaf_rows ? sum * (1.0 / S::leaf_rows) : sum / (double)count; /* the same: a power of two */
+    else return count == S::leaf_rows ? sum * (1.0 / S::leaf_rows) : sum / (double)count; /* the same: a power of two */
   }
   /* What all warps but the last one do. They come to one barrier for each unit. */
   __device__ __forceinline__ void read() const {

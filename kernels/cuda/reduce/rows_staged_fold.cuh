@@ -154,8 +154,7 @@ __device__ __forceinline__ int gr_count_of_row(const gr_staged_row &row, int cou
 /* The mean of a row's elements, of those that are numbers if R leaves NaN out; part: 1 / n, of a whole row. */
 template <class R>
 __device__ __forceinline__ double gr_mean_of_row(const gr_acc &acc, double part) {
-  if constexpr (R::skips) part = gr_reciprocal(acc.f[2]);
-  return gr_mean_of<R::dtype>(acc.f[0], acc.f[2], part);
+  return R::skips ? gr_mean_of<R::dtype>(acc.f[0], acc.f[2]) : gr_mean_of<R::dtype>(acc.f[0], acc.f[2], part);
 }
 
 /* Words t, t + threads, ...; what is NaN becomes 0, and numbers have bits. */
@@ -212,7 +211,7 @@ __device__ __forceinline__ gr_acc gr_variance_kept(const gr_staged_row &row, int
 #pragma unroll
       for (int c = 0; c < C; c++) asm volatile("" : "+f"(x[i][c])); /* not kept as doubles */
   acc.f[1] = gr_fold_terms<Q, count>(row, lane, [&](int i, int c) {
-    const double d = (double)x[i][c] - mean, kept = R::skips ? gr_unless(d, ~numbers & 1u << (i * C + c)) : d;
+    const double d = (double)x[i][c] - mean, kept = R::skips ? gr_if_marked(d, numbers & 1u << (i * C + c)) : d;
     return kept * kept;
   });
   return acc;
@@ -387,8 +386,7 @@ __device__ __forceinline__ gr_acc gr_variance_lines(const gr_staged_row &row, in
   const double mean = gr_mean_of_row<R>(acc, part);
   double squares = gr_fold_lines<typename R::Squares>(row, parts, lane, [=](const uint4 &w, int c) {
     const double d = gr_from_mean<D>(w, c, mean);
-    if constexpr (!R::skips) return d * d;
-    const double kept = gr_unless_nan(d, gr_to_f32<D>(gr_pick<D>(w, c)));
+    const double kept = R::skips ? gr_if_number(d, gr_to_f32<D>(gr_pick<D>(w, c))) : d;
     return kept * kept;
   });
   acc.f[1] = gr_deviations<D>(squares, mean);

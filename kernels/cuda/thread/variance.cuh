@@ -63,10 +63,10 @@ struct gr_counted_sum : gr_common<GR_RED_PRESENT, D, GR_ACC_TREE> {
     l.sum += (Sum)number;
   }
   static __device__ __forceinline__ void add_pair(Lane &low, Lane &high, uint32_t u, const gr_context &,
-                                                  uint32_t &count) {
+                                                  Lane &first) {
     const uint32_t mask = gr_number_mask<D>(u);
     const uint4 w = {u & mask, 0, 0, 0};
-    count += mask;
+    first.count += mask;
     low.sum += (Sum)gr_to_f32<D>(gr_pick<D>(w, 0));
     high.sum += (Sum)gr_to_f32<D>(gr_pick<D>(w, 1));
   }
@@ -93,14 +93,14 @@ struct gr_squares_of_numbers : gr_in_f64<GR_RED_VARIANCE, D> {
   static constexpr bool by_pair = gr_size<D> == 2;
   static __device__ __forceinline__ void add(Lane &l, T x, T, const gr_context &k, int) {
     double d;
-    if constexpr (gr_size<D> == 2) d = gr_unless_nan(gr_from_mean<D>((uint32_t)x.bits << 16, k.a), gr_to_f32<D>(x));
-    else d = gr_unless_nan(gr_to_f64<D>(x) - k.a, x);
+    if constexpr (gr_size<D> == 2) d = gr_if_number(gr_from_mean<D>((uint32_t)x.bits << 16, k.a), gr_to_f32<D>(x));
+    else d = gr_if_number(gr_to_f64<D>(x) - k.a, x);
     l.f[0] += d * d;
   }
-  static __device__ __forceinline__ void add_pair(Lane &low, Lane &high, uint32_t u, const gr_context &k, uint32_t) {
+  static __device__ __forceinline__ void add_pair(Lane &low, Lane &high, uint32_t u, const gr_context &k, Lane &) {
     const uint4 w = {u, 0, 0, 0};
     double x = gr_from_mean<D>(w, 0, k.a), y = gr_from_mean<D>(w, 1, k.a);
-    gr_unless_nans<D>(x, y, u);
+    gr_if_numbers<D>(x, y, u);
     low.f[0] += x * x;
     high.f[0] += y * y;
   }
@@ -131,7 +131,7 @@ struct gr_marked_squares : gr_in_f64<GR_RED_VARIANCE, D> {
     if constexpr (D == GR_F64) {
       gr_add_marked(l.f[0], d * d, bit);
     } else {
-      const double kept = gr_unless(d, ~(uint32_t)k.numbers & 1u << code);
+      const double kept = gr_if_marked(d, bit);
       l.f[0] += kept * kept;
     }
   }

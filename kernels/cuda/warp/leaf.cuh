@@ -17,11 +17,6 @@ __device__ __forceinline__ void gr_blank_missing(uint4 &a, uint4 &b, int from, i
   }
 }
 
-/* Where a lane counts; one that does not has nothing there, and is given 0. */
-template <class Lane>
-__device__ __forceinline__ auto gr_count_of(Lane &l) -> decltype((l.count)) { return l.count; }
-__device__ __forceinline__ uint32_t gr_count_of(...) { return 0; }
-
 /* The elements of one word of row r of some, from the skip-th on (of those with lanes only). */
 template <class Q>
 __device__ __forceinline__ void gr_add_row(typename Q::Lane (&l)[gr_lanes_of<Q>], const uint4 &a, const uint4 &b,
@@ -34,7 +29,7 @@ __device__ __forceinline__ void gr_add_row(typename Q::Lane (&l)[gr_lanes_of<Q>]
 #pragma unroll
     for (int c = 0; c < each; c += 2) { /* what is to be left out becomes NaN */
       const uint32_t out = r > 0 ? 0 : (c < skip ? 0x7fffu : 0u) | (c + 1 < skip ? 0x7fff0000u : 0u);
-      Q::add_pair(l[c], l[c + 1], part[c / 2] | out, k, gr_count_of(l[0]));
+      Q::add_pair(l[c], l[c + 1], part[c / 2] | out, k, l[0]);
     }
   } else {
 #pragma unroll
