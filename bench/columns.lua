@@ -32,7 +32,9 @@ local cases = {
   "logsumexp f16 65536 256", "logsumexp f32 1000 1001", "sum_kahan f32 65536 1024", "sum_kahan f32 1000 1001",
   "sum_neumaier f16 65536 1024", "sum_f32 f32 65536 1024", "dot_neumaier f32 65536 512", "sum f32 100000 7",
   "sum f32 300000 33", "sum f16 300000 33", "sum f64 1000000 7", "sum f32 300000 33 +1", "sum f32 3000 17",
-  "sum f32 200000 50 +1", "sum f16 1000 101", "norm i32 65536 512", "sum f32 65536 1024",
+  "sum f32 200000 50 +1", "sum f16 1000 101", "norm i32 65536 512", "sum f32 65536 1024", "var bf16 76 1084385",
+  "var f16 200 300001", "var f16 300 1000000", "var f32 100 400001", "var f64 60 500001", "var f64 200 100001",
+  "var u8 5 8000001", "var i16 8 4000000", "var f16 5 5000001", "var f32 5 3000001", "var f64 3 2000001",
 }
 
 local function side_by_side(old, new)

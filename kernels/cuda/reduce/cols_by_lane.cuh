@@ -35,40 +35,43 @@ __device__ __forceinline__ gr_type<D> gr_element_of(gr_raw_element<D> u) {
 
 /*
 ** What stands for an element that is not there, so that nobody need ask: +0 times -0, -0 and their squares add
-** nothing to a sum, 1 is no factor, and e to minus infinity is 0. It would change the state of what is compensated, a
-** square of a distance from the mean, and of integers, which have no -0, products that are all -0: there each element
-** asks, unless a group is whole.
+** nothing to a sum, 1 is no factor, e to minus infinity is 0, and NaN may be what is left out. It would change the
+** state of what is compensated, a square of a distance from the mean, and of integers, which have no -0, products that
+** are all -0: there each element asks. R: the kernel's reducer; Q: that of a pass.
 */
-template <class Q>
-constexpr bool gr_asks_each = Q::red == GR_RED_VARIANCE || Q::red == GR_RED_PRESENT || Q::red == GR_RED_SUM_KAHAN ||
-                              Q::red == GR_RED_SUM_NEUMAIER || Q::red == GR_RED_DOT_KAHAN ||
-                              Q::red == GR_RED_DOT_NEUMAIER || (Q::red == GR_RED_COSINE && !gr_floating<Q::dtype>);
-template <class Q, class U>
-__device__ __forceinline__ U gr_nothing() {
-  constexpr int mantissa = Q::dtype == GR_F16 ? 10 : Q::dtype == GR_BF16 ? 7 : Q::dtype == GR_F32 ? 23 : 52;
-  if constexpr (!gr_floating<Q::dtype>) return 0;
-  else if constexpr (Q::red == GR_RED_PROD) return (U)(((U)1 << (8 * sizeof(U) - 2)) - ((U)1 << mantissa));
-  else if constexpr (Q::red == GR_RED_SUMEXP) return (U)(~(U)0 << mantissa);
-  else return (U)((U)1 << (8 * sizeof(U) - 1));
+template <class R, class Q>
+constexpr bool gr_asks_each =
+    !R::skips && (Q::red == GR_RED_VARIANCE || Q::red == GR_RED_SUM_KAHAN || Q::red == GR_RED_SUM_NEUMAIER ||
+                  Q::red == GR_RED_DOT_KAHAN || Q::red == GR_RED_DOT_NEUMAIER ||
+                  (Q::red == GR_RED_COSINE && !gr_floating<Q::dtype>));
+template <class R>
+__device__ __forceinline__ gr_raw_element<R::dtype> gr_nothing() {
+  using U = gr_raw_element<R::dtype>;
+  constexpr int mantissa = R::dtype == GR_F16 ? 10 : R::dtype == GR_BF16 ? 7 : R::dtype == GR_F32 ? 23 : 52;
+  constexpr U sign = (U)((U)1 << (8 * sizeof(U) - 1));
+  if constexpr (!gr_floating<R::dtype>) return 0;
+  else if constexpr (R::skips) return (U)(sign - 1);
+  else if constexpr (R::red == GR_RED_PROD) return (U)((sign >> 1) - ((U)1 << mantissa));
+  else if constexpr (R::red == GR_RED_SUMEXP) return (U)(~(U)0 << mantissa);
+  else return sign;
 }
 
 /* A thread's column in its leaf. */
-template <gr_dtype D, int inputs>
+template <class R>
 struct gr_lane_column {
-  static constexpr int together = gr_by_lane_together<gr_size<D>>;
-  using U = gr_raw_element<D>;
+  static constexpr int together = gr_by_lane_together<gr_size<R::dtype>>, inputs = R::inputs;
+  using U = gr_raw_element<R::dtype>;
   const char *a, *b; /* row 0 of the leaf */
   int64_t step_a, step_b;
   int rows; /* of the leaf */
 
   /* Elements of up to `together` lanes, 2^apart_log2 rows apart, from row `first` on; how many there are. */
-  template <class Q>
   __device__ __forceinline__ int load(U (&x)[together], U (&y)[together], int first, int apart_log2) const {
     const char *pa = a + first * step_a, *pb = b + first * step_b;
     const int there = (rows - first + (1 << apart_log2) - 1) >> apart_log2;
 #pragma unroll
     for (int i = 0; i < together; i++, pa += step_a << apart_log2, pb += step_b << apart_log2) {
-      x[i] = gr_nothing<Q, U>();
+      x[i] = gr_nothing<R>();
       y[i] = 0;
       if (i < there) x[i] = __ldg((const U *)pa);
       if (inputs == 2 && i < there) y[i] = __ldg((const U *)pb);
@@ -78,7 +81,7 @@ struct gr_lane_column {
 };
 
 /* The lanes of a group. */
-template <class Q, int count>
+template <class R, class Q, int count>
 struct gr_lane_group {
   using U = gr_raw_element<Q::dtype>;
   typename Q::Lane l[count];
@@ -90,7 +93,7 @@ struct gr_lane_group {
     Q::add(l[i], gr_element_of<Q::dtype>(x[i]), gr_element_of<Q::dtype>(Q::inputs == 2 ? y[i] : x[i]), k, 0);
   }
   __device__ __forceinline__ void add(const U (&x)[count], const U (&y)[count], int there, const gr_context &k) {
-    if (!gr_asks_each<Q> || there >= count) {
+    if (!gr_asks_each<R, Q> || there >= count) {
 #pragma unroll
       for (int i = 0; i < count; i++) add_one(i, x, y, k);
     } else {
@@ -98,6 +101,17 @@ struct gr_lane_group {
       for (int i = 0; i < count; i++)
         if (i < there) add_one(i, x, y, k);
     }
+  }
+  /* The same of lanes with one element each, where the last quarter often is not there. */
+  __device__ __forceinline__ void add_few(const U (&x)[count], const U (&y)[count], int there, const gr_context &k) {
+    constexpr int most = count * 3 / 4;
+#pragma unroll
+    for (int i = 0; i < most; i++)
+      if (!gr_asks_each<R, Q> || i < there) add_one(i, x, y, k);
+    if (there > most)
+#pragma unroll
+      for (int i = most; i < count; i++)
+        if (!gr_asks_each<R, Q> || i < there) add_one(i, x, y, k);
   }
   __device__ __forceinline__ gr_acc fold(const gr_context &k) const {
     gr_acc v[count];
@@ -115,35 +129,64 @@ struct gr_lane_group {
 using gr_lane_stack = gr_stack<gr_acc, gr_by_lane_levels>;
 
 /* This thread's share of a column, in registers. */
-template <gr_dtype D, int inputs>
+template <class R>
 struct gr_held_lanes {
-  using Column = gr_lane_column<D, inputs>;
-  static constexpr int together = Column::together, slots = gr_by_lane_slots<inputs>;
+  using Column = gr_lane_column<R>;
+  static constexpr int together = Column::together, inputs = R::inputs, slots = gr_by_lane_slots<inputs>;
+  static_assert(slots * 4 <= 32 && together < 16, "four bits of each slot");
   typename Column::U x[slots][together], y[inputs == 2 ? slots : 1][together];
-  int there[slots];
+  uint32_t counts;
 
+  /* How many elements of a slot there are. */
+  __device__ __forceinline__ int there(int slot) const { return counts >> 4 * slot & 15; }
   __device__ __forceinline__ void load(const Column &c, const gr_cols_by_lane_args &how, int mine) {
+    counts = 0;
 #pragma unroll
     for (int s = 0; s < slots; s++) {
       const int t = s >> how.rows_log2, d = s & ((1 << how.rows_log2) - 1);
       const int first = how.first_row(mine, t) + (d << how.groups_log2) * together;
-      there[s] = c.template load<gr_reducer_for<GR_RED_SUM, D>>(x[s], y[inputs == 2 ? s : 0],
-                                                                s < how.held ? first : c.rows, how.groups_log2);
+      const int some = c.load(x[s], y[inputs == 2 ? s : 0], s < how.held ? first : c.rows, how.groups_log2);
+      counts |= (uint32_t)max(0, min(some, together)) << 4 * s;
     }
+  }
+  /* Slots of groups that have 2^log of them, so that where each goes is known. */
+  template <class Q, int log>
+  __device__ __forceinline__ gr_acc fold_known(int held, const gr_context &k) {
+    gr_lane_stack stack;
+    gr_acc part[1];
+#pragma unroll
+    for (int s = 0; s < slots; s += 1 << log) {
+      if (s >= held) break;
+      gr_lane_group<R, Q, together> group;
+#pragma unroll
+      for (int d = 0; d < 1 << log; d++) {
+        if (log == 0) group.add_few(x[s + d], x[s + d], there(s + d), k);
+        else group.add(x[s + d], x[s + d], there(s + d), k);
+      }
+      part[0] = group.fold(k);
+      stack.push(part, s >> log, Q::merge);
+    }
+    return part[0];
   }
   template <class Q>
   __device__ __forceinline__ gr_acc fold(const gr_cols_by_lane_args &how, const gr_context &k) {
+    if (Q::red == GR_RED_VARIANCE) gr_renew<slots * together>(x[0], how.held < 0);
+    if constexpr (R::variance && gr_floating<R::dtype>) {
+      return how.rows_log2 == 0   ? fold_known<Q, 0>(how.held, k)
+             : how.rows_log2 == 1 ? fold_known<Q, 1>(how.held, k)
+             : how.rows_log2 == 2 ? fold_known<Q, 2>(how.held, k)
+                                  : fold_known<Q, 3>(how.held, k);
+    }
     gr_lane_stack stack;
     gr_acc part[1];
-    gr_lane_group<Q, together> group;
-    if (Q::red == GR_RED_VARIANCE) gr_renew<slots * together>(x[0], how.held < 0);
+    gr_lane_group<R, Q, together> group;
 #pragma unroll
     for (int s = 0; s < slots; s++) {
-      group.add(x[s], y[inputs == 2 ? s : 0], there[s], k);
+      group.add(x[s], y[inputs == 2 ? s : 0], there(s), k);
       if (s >= how.held || (s + 1) & ((1 << how.rows_log2) - 1)) continue;
       part[0] = group.fold(k);
       stack.push(part, s >> how.rows_log2, Q::merge);
-      group = gr_lane_group<Q, together>();
+      group = gr_lane_group<R, Q, together>();
     }
     return part[0];
   }
@@ -151,16 +194,16 @@ struct gr_held_lanes {
 
 /* The same without room for it: flights of one or two elements of each lane of a group, the next one on its way while
    one is added, into registers of its own, as a copy would wait for it. */
-template <class Q, gr_dtype D, int inputs>
+template <class R, class Q>
 struct gr_lanes_in_turn {
-  using Column = gr_lane_column<D, inputs>;
+  using Column = gr_lane_column<R>;
   static constexpr int together = Column::together, deep = gr_by_lane_deep<Q>;
   const Column &column;
   const gr_cols_by_lane_args &how;
   const int mine, log, last, flights; /* log: of flights of a group; last: the number of its last one */
   gr_lane_stack stack;
   gr_acc part[1];
-  gr_lane_group<Q, together> group;
+  gr_lane_group<R, Q, together> group;
   struct Flight {
     typename Column::U x[deep][together], y[deep][together];
     int there[deep];
@@ -172,8 +215,8 @@ struct gr_lanes_in_turn {
     const int first = how.first_row(mine, f >> log), lanes = together << how.groups_log2;
 #pragma unroll
     for (int d = 0; d < deep; d++)
-      to.there[d] = column.template load<Q>(
-          to.x[d], to.y[d], f < flights ? first + ((f & last) * deep + d) * lanes : column.rows, how.groups_log2);
+      to.there[d] = column.load(to.x[d], to.y[d], f < flights ? first + ((f & last) * deep + d) * lanes : column.rows,
+                                how.groups_log2);
   }
   __device__ __forceinline__ void add(const Flight &flight, int f, const gr_context &k) {
 #pragma unroll
@@ -181,7 +224,7 @@ struct gr_lanes_in_turn {
     if ((f & last) != last) return;
     part[0] = group.fold(k);
     stack.push(part, f >> log, Q::merge);
-    group = gr_lane_group<Q, together>();
+    group = gr_lane_group<R, Q, together>();
   }
   __device__ __forceinline__ gr_acc fold(const gr_context &k) {
     Flight even, odd;
@@ -226,19 +269,19 @@ __global__ void __launch_bounds__(gr_by_lane_warps * 32, 1)
   const int64_t strip = warps == 1 ? (int64_t)at.group * (blockDim.x >> 5) + warp : at.group;
   const int64_t v = strip * wide + lane % wide, from = (int64_t)at.node * GR_LEAF(size);
   const int64_t place = q.first + min(v, q.job.count - 1); /* who has no column does another's work once more */
-  gr_lane_column<D, R::inputs> column = {
+  const gr_lane_column<R> column = {
       (const char *)q.job.a.data + place * size + from * q.job.a.stride,
       (const char *)q.job.b.data + (q.job.b.step ? place * size : 0) + from * q.job.b.stride, q.job.a.stride,
       q.job.b.stride, (int)min(q.job.n - from, (int64_t)GR_LEAF(size))};
   gr_start_reading(q.inputs_stable);
-  gr_held_lanes<D, R::inputs> held;
+  gr_held_lanes<R> held;
   const bool holds = always_holds || (may_hold && how.held);
   if (holds) held.load(column, how, mine);
   auto total = [&](auto reducer, int pass, const gr_context &k) {
     using Q = decltype(reducer);
     gr_acc s;
     if (holds) s = held.template fold<Q>(how, k);
-    else s = gr_lanes_in_turn<Q, D, R::inputs>(column, how, mine).fold(k);
+    else s = gr_lanes_in_turn<R, Q>(column, how, mine).fold(k);
     if (warps > 1) {
       gr_put<Q>(&states[pass][warp][0][lane], 32, s);
       __syncthreads();

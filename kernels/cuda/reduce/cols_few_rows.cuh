@@ -96,21 +96,38 @@ __device__ __forceinline__ int gr_few_counted(const W &w, int n, int c) {
   return count;
 }
 
-/* The state of column c. */
+/* The state of column c; of exact variances its moments. part: 1 / n. */
 template <class R, class W>
-__device__ __forceinline__ gr_acc gr_few_state(const W &w, int n, int c, gr_context k) {
+__device__ __forceinline__ gr_acc gr_few_state(const W &w, int n, int c, gr_context k, double part) {
   if constexpr (!R::variance) {
     return gr_few_total<R>(w, n, c, k);
   } else if constexpr (R::exact) {
-    return R::of(gr_few_total<typename R::Moments>(w, n, c, k), n);
+    return gr_few_total<typename R::Moments>(w, n, c, k);
   } else {
     gr_acc acc;
     acc.f[0] = gr_few_total<typename R::Sum>(w, n, c, k).f[0];
     acc.f[2] = (double)gr_few_counted<R>(w, n, c);
-    k.a = acc.f[0] / acc.f[2];
+    k.a = R::skips ? gr_mean_of<R::dtype>(acc.f[0], acc.f[2]) : gr_mean_of<R::dtype>(acc.f[0], acc.f[2], part);
     acc.f[1] = gr_deviations<R::dtype>(gr_few_total<typename R::Squares>(w, n, c, k).f[0], k.a);
     return acc;
   }
+}
+
+/*
+** Results of variances, whose divisions would be there once for each column of a thread, are finished where columns
+** follow each other: until then they are the fields of a state from gr_few_field on.
+*/
+template <class R>
+constexpr int gr_few_field = R::exact ? 0 : 1;
+template <class R>
+constexpr int gr_few_fields = (R::variance ? R::exact || R::skips : gr_has_two<R>) ? 2 : 1;
+template <class R>
+__device__ __forceinline__ void gr_few_finish(const gr_reduce_args &q, int64_t *first, const int64_t *second) {
+  gr_acc a = R::identity();
+  a.i[gr_few_field<R>] = *first;
+  if (gr_few_fields<R> == 2) a.i[gr_few_field<R> + 1] = *second;
+  if constexpr (R::exact) a = R::of(a, q.job.n);
+  *first = gr_finish_known<R>(q.job, (gr_op)q.op, a, q.job.n).v[0].i;
 }
 
 /* Extremes of narrow elements stay packed; a row that is not there is the first one once more. */
@@ -136,6 +153,7 @@ __device__ __forceinline__ void gr_few_strips(const gr_reduce_args &q, int64_t *
   constexpr bool two = gr_has_two<R>, packed = R::red == GR_RED_MINMAX && size <= 2;
   int lane = threadIdx.x & 31, n = (int)q.job.n;
   int64_t strips = (q.job.count + 32 * C - 1) / (32 * C);
+  const double part = 1.0 / (double)n;
 #pragma unroll 1
   for (int64_t s = (int64_t)blockIdx.x * gr_few_warps + gr_warp_index(); s < strips;
        s += (int64_t)gridDim.x * gr_few_warps) {
@@ -160,10 +178,20 @@ __device__ __forceinline__ void gr_few_strips(const gr_reduce_args &q, int64_t *
         own[lane * (C + 1) + c] = value.v[0].i;
         own[all + lane * (C + 1) + c] = value.v[1].i;
       }
+    } else if constexpr (R::variance) {
+#pragma unroll
+      for (int c = 0; c < C; c++) {
+        const gr_acc a = gr_few_state<R>(w, n, c, q.context, part);
+        own[lane * (C + 1) + c] = a.i[gr_few_field<R>];
+        if (gr_few_fields<R> == 2) own[all + lane * (C + 1) + c] = a.i[gr_few_field<R> + 1];
+      }
+      value.is_float = true;
+#pragma unroll 1
+      for (int c = 0; c < C; c++) gr_few_finish<R>(q, own + lane * (C + 1) + c, own + all + lane * (C + 1) + c);
     } else {
 #pragma unroll
       for (int c = 0; c < C; c++) {
-        value = gr_finish_known<R>(q.job, (gr_op)q.op, gr_few_state<R>(w, n, c, q.context), n);
+        value = gr_finish_known<R>(q.job, (gr_op)q.op, gr_few_state<R>(w, n, c, q.context, part), n);
         own[lane * (C + 1) + c] = value.v[0].i;
         if (two) own[all + lane * (C + 1) + c] = value.v[1].i;
       }
@@ -200,7 +228,7 @@ template <class R>
 __global__ void __launch_bounds__(gr_few_warps * 32, gr_few_blocks<R>)
     gr_reduce_cols_few_rows(const __grid_constant__ gr_reduce_args q) {
   constexpr int C = gr_few_wide<gr_size<R::dtype>> / gr_size<R::dtype>;
-  __shared__ int64_t results[gr_few_warps][(gr_has_two<R> ? 2 : 1) * 32 * (C + 1)];
+  __shared__ int64_t results[gr_few_warps][gr_few_fields<R> * 32 * (C + 1)];
   int64_t *own = results[gr_warp_index()];
   gr_start_reading(q.inputs_stable);
   if constexpr (R::inputs == 1) gr_few_by_words<R, GR_FEW_NONE>(q, own);
