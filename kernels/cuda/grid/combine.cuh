@@ -59,6 +59,12 @@ struct gr_cols_unordered_args {
   int node_rows;        /* rows of a node */
   int unaligned;        /* to words: bit 0 the first input, bit 1 the second */
 };
+struct gr_rows_of_integers_args {
+  int row_threads_log2; /* threads of a row */
+  int lanes;            /* of the tree that there are */
+  int size;             /* of an element */
+  int64_t sign;         /* its top bit, if it has a sign, and is shorter than 8 bytes */
+};
 struct gr_cols_few_rows_args {
   int unaligned; /* to words: bit 0 the first input, bit 1 the second */
   int narrow;    /* words of 4 bytes, or of one element of 8 */
@@ -134,6 +140,7 @@ struct gr_reduce_args {
     gr_rows_by_element_args rows_by_element;
     gr_rows_staged_args rows_staged;
     gr_rows_by_vector_args rows_by_vector;
+    gr_rows_of_integers_args rows_of_integers;
     gr_cols_unordered_args cols_unordered;
     gr_cols_few_rows_args cols_few_rows;
     gr_cols_flat_args cols_flat;

@@ -69,6 +69,8 @@ constexpr Row rows[] = {
     {GR_KERNEL_cols_by_lane, "other columns, where the order within a leaf matters", accepts_cols_by_lane,
      plan_cols_by_lane},
     {GR_KERNEL_cols_unordered, "other columns, where no order matters", accepts_cols_unordered, plan_cols_unordered},
+    {GR_KERNEL_rows_of_integers, "other short rows of integers, multiplied and added up", accepts_rows_of_integers,
+     plan_rows_of_integers},
     {GR_KERNEL_leaves, "everything else: flat vectors, long rows, strides", accepts_all, plan_leaves},
 };
 constexpr bool has_row(int kernel) {

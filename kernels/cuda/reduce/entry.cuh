@@ -20,7 +20,8 @@ enum gr_scope { GR_FLAT, GR_LONG, GR_ALL };
   X(cols_sum, GR_ALL)           \
   X(cols_variance_ring, GR_ALL) \
   X(cols_by_lane, GR_LONG)      \
-  X(cols_unordered, GR_LONG)
+  X(cols_unordered, GR_LONG)    \
+  X(rows_of_integers, GR_LONG)
 enum gr_reduce_kernel {
 #define GR_X(name, scope) GR_KERNEL_##name,
   GR_REDUCE_KERNELS(GR_X)

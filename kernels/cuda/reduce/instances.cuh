@@ -12,6 +12,7 @@
 #include "kernels/cuda/reduce/leaves.cuh"
 #include "kernels/cuda/reduce/cols_variance_ring.cuh"
 #include "kernels/cuda/reduce/rows_by_element.cuh"
+#include "kernels/cuda/reduce/rows_of_integers.cuh"
 #include "kernels/cuda/reduce/cols_sum.cuh"
 #include "kernels/cuda/reduce/cols_unordered.cuh"
 #include "kernels/cuda/reduce/rows_by_vector.cuh"

@@ -207,6 +207,27 @@ void plan_rows_by_element(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip
   p.blocks_per_group = 1;
 }
 
+/* Rows that have so few lanes that threads of a warp can share them. */
+bool accepts_rows_of_integers(const Plan &p, const gr_cuda_chip &) {
+  const gr_reduce_job &j = p.args.job;
+  const int64_t size = gr_size_of(j.dtype);
+  return p.many && j.a.stride == size && (p.inputs == 1 || j.b.stride == size) && j.n <= Shares::integer_row;
+}
+
+void plan_rows_of_integers(Plan &p, const gr_reduce_tuning &, const gr_cuda_chip &) {
+  const gr_reduce_job &j = p.args.job;
+  gr_rows_of_integers_args &how = p.args.rows_of_integers;
+  const int size = gr_size_of(j.dtype);
+  how.lanes = (int)clamp(power_of_two(j.n), 1, GR_LANES(size));
+  how.row_threads_log2 = log2_of(ceil_div(how.lanes, gr_integer_lanes));
+  how.size = size;
+  how.sign = (j.dtype == GR_I8 || j.dtype == GR_I16 || j.dtype == GR_I32) ? INT64_C(1) << (8 * size - 1) : 0;
+  p.args.nodes = 1;
+  p.launch.threads = gr_integer_threads;
+  p.per_block = gr_integer_threads >> how.row_threads_log2;
+  p.blocks_per_group = 1;
+}
+
 /*
 ** Rows of up to a leaf that gr_reduce_rows_staged takes: in whole words; narrow elements that come in any order without
 ** that too, but for tiny rows, which gr_reduce_rows_by_element does better; and sums of rows of half a word.

@@ -65,6 +65,8 @@ constexpr int gr_by_lane_slots = inputs == 2 ? 4 : 8;
    102 (H100); and rows of a column for which there is a warp where none are held: by 512 var bf16 25165 x 725 44.3 ->
    44.7. */
 constexpr int gr_by_lane_alone = 4, gr_by_lane_rows = 64;
+/* gr_reduce_rows_of_integers: lanes of a thread, and threads of a block: not measured. */
+constexpr int gr_integer_lanes = 8, gr_integer_threads = 128;
 /* gr_reduce_cols_sum: warps of a block, which is a power of two; by 8 1 % less, by 16 1 to 7 %. */
 constexpr int gr_cols_sum_warps = 4;
 /* gr_reduce_cols_unordered: warps of a block (with 8 instead var i16 of 16 columns 3351 -> 2845), and bytes that a lane
@@ -244,6 +246,8 @@ struct gr_reduce_shares {
      of 31 30.3 -> 29.9 (H100); and rows of those that the stage must have room for: rows without gaps always have, as
      16 of 256 bytes are what is staged. */
   static constexpr int tiny_bytes = 256, tiny_rows = 16;
+  /* gr_reduce_rows_of_integers: elements of a row, beyond which gr_reduce_leaves has a warp for each. */
+  static constexpr int integer_row = 256;
   /* gr_reduce_rows_staged: words of a row for which there is a thread. By one var f32 rows of 16 2691 -> 1490. */
   static constexpr int staged_words = 4;
   /* The same: elements of a row that begins anywhere in a word, up to which rows_by_element takes it: u8 rows of 3 425
