@@ -262,7 +262,9 @@ describe("the map of CUDA's reductions", function()
       { "cols_by_lane", "var", "f32", 1700, 60000, 1 }, { "cols_unordered", "max", "f16", 24, 1000001, 1 },
       { "cols_few_rows", "max", "f16", 8, 1000001, 1 }, { "rows_staged", "sum", "u8", 1000000, 50, 2 },
       { "rows_by_element", "sum", "u8", 1000000, 30, 2 }, { "rows_of_integers", "norm2", "i32", 1000000, 16, 2 },
-      { "rows_of_integers", "cosine", "u8", 1000, 256, 2 }, { "leaves", "mse", "i64", 1000, 257, 2 },
+      { "rows_of_integers", "cosine", "u8", 1000, 256, 2 }, { "leaves", "cosine", "u8", 1000, 257, 2 },
+      { "rows_of_integers", "mse", "i64", 1000, 256, 2 }, { "leaves", "mse", "i64", 1000, 257, 2 },
+      { "cols_by_lane", "sum", "f64", 1225, 17635, 1 }, { "cols_sum", "sum", "f64", 1000000, 101, 1 },
       { "rows_staged", "norm2", "u8", 1000000, 64, 2 },
     }
     for _, row in ipairs(expected) do

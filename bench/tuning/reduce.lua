@@ -84,6 +84,7 @@ return { file = "kernels/cuda/reduce/tuning.h", rows = {
   { "ahead_blocks", "2", "1|3", "number sum f32 1048576|number sum f32 2097152" },
   { "tiny_bytes", "256", "128|512", "sum f32 300000x50 rows|max f64 300000x31 rows" },
   { "tiny_rows", "16", why = "rows without gaps always have room: 16 of 256 bytes are what is staged" },
+  { "sum_odd_row", "8000", "4000|100000", "sum f64 100000x601 cols|sum f64 1225x17635 cols" },
   { "gr_integer_lanes", "8", "4", "norm i32 262144x16 rows|norm i32 65536x64 rows" },
   { "gr_integer_threads", "128", "64|256", "norm i32 262144x16 rows|norm i32 65536x64 rows" },
   { "integer_row", "256", "64", "norm i32 40000x100 rows" },
