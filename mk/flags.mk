@@ -44,13 +44,13 @@ $(OBJ)/kernels/cpu/map/map_base.o: file_flags += $(call gcc,-O1 -fno-tree-vector
 $(OBJ)/kernels/cpu/isa/set_generic.o: file_flags += $(call gcc,-Os -fno-tree-vectorize)
 endif
 
-# Of src/ what small calls pass through, and loops over data, are built as CFLAGS say; the rest for size, which is 0.15 MB
-# of a release.
-quick = $(addprefix core/,array background context copy exact future later map missing missing_passes ops pool segments \
-  select select_few source storage threads formula/bind formula/expression formula/known formula/operate formula/run) \
-  backend/cpu backend/slabs $(addprefix backend/cuda/,await copy feed graph launch memory present queue reduce submit \
-  take tickets) $(addprefix binding/,args array brief cdata expression lazy map missing options own packed reduce \
-  reduction results rounding scope shape values)
+# Of src/ what small calls pass through, and loops over data, are built as CFLAGS say; the rest for size, which is
+# 0.15 MB of a release.
+quick = $(addprefix core/,array background context copy exact future later map missing missing_passes ops pool \
+  segments select select_few source storage threads formula/bind formula/expression formula/known formula/operate \
+  formula/run) backend/cpu backend/slabs $(addprefix backend/cuda/,await copy feed graph launch memory present queue \
+  reduce submit take tickets) $(addprefix binding/,args array brief cdata expression lazy map missing options own \
+  packed reduce reduction results rounding scope shape values)
 slow = $(filter-out $(quick),$(patsubst src/%.c,%,$(wildcard $(addprefix src/,*/*.c */*/*.c))))
 $(addprefix %/obj/src/,$(addsuffix .o,$(slow))) $(addprefix %/obj/,$(addsuffix .o,$(slow))): \
   file_flags += $(if $(filter -O2,$(CFLAGS)),-Os)
