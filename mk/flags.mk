@@ -44,16 +44,20 @@ $(OBJ)/kernels/cpu/map/map_base.o: file_flags += $(call gcc,-O1 -fno-tree-vector
 $(OBJ)/kernels/cpu/isa/set_generic.o: file_flags += $(call gcc,-Os -fno-tree-vectorize)
 endif
 
-# Of src/ what small calls pass through, and loops over data, are built as CFLAGS say; the rest for size, which is
-# 0.15 MB of a release.
-quick = $(addprefix core/,array background context copy exact future later map missing missing_passes ops pool \
-  segments select select_few source storage threads formula/bind formula/expression formula/known formula/operate \
-  formula/run) backend/cpu backend/slabs $(addprefix backend/cuda/,await copy feed graph launch memory present queue \
-  reduce submit take tickets) $(addprefix binding/,args array brief cdata expression lazy map missing options own \
-  packed reduce reduction results rounding scope shape values)
-slow = $(filter-out $(quick),$(patsubst src/%.c,%,$(wildcard $(addprefix src/,*/*.c */*/*.c))))
-$(addprefix %/obj/src/,$(addsuffix .o,$(slow))) $(addprefix %/obj/,$(addsuffix .o,$(slow))): \
-  file_flags += $(if $(filter -O2,$(CFLAGS)),-Os)
+# Of src/ what small calls pass through, and loops over data, are built as CFLAGS say, but that nothing is aligned; the
+# rest for size. That is 0.15 MB of a release.
+quick = $(patsubst src/%.c,%,$(wildcard src/capi/*.c)) $(addprefix core/,array background context copy csv dtype exact \
+  future histogram later map missing missing_passes ops pool segments select select_few source storage threads \
+  formula/bind formula/expression formula/known formula/operate formula/run) backend/cpu backend/slabs \
+  backend/jit/compiled $(addprefix backend/cuda/,await copy feed formula graph launch memory present queue reduce \
+  submit take tickets) $(addprefix binding/,args array brief cdata expression histogram lazy make map missing options \
+  own packed reduce reduction results rounding scope shape values)
+$(foreach file,$(quick),$(if $(wildcard src/$(file).c),,$(error src/$(file).c, which is to be quick, is not there)))
+small = $(patsubst src/%.c,%,$(wildcard $(addprefix src/,core/*.c core/*/*.c backend/*.c backend/*/*.c binding/*.c)))
+in_all = $(foreach file,$1,%/obj/src/$(file).o %/obj/$(file).o)
+$(call in_all,$(filter-out $(quick),$(small))): file_flags += $(if $(filter -O2,$(CFLAGS)),-Os)
+$(call in_all,$(quick)): \
+  file_flags += $(call gcc,-fno-align-functions -fno-align-loops -fno-align-jumps -fno-align-labels)
 
 # Roots and comparisons become vector code only where nobody looks at errno (above, too) and at traps.
 $(OBJ)/kernels/cpu/map/map_%.o: file_flags += -fno-math-errno -fno-trapping-math \

@@ -449,7 +449,6 @@ GR_FN gr_value gr_finish(gr_op op, gr_dtype t, gr_acc a, int64_t n, double ddof)
     case GR_OP_logsumexp: return gr_value_f(a.f[0] + gr_log(a.f[1]));
     case GR_OP_norm2: return gr_with_safety(gr_value_f(sqrt(a.f[0])), gr_safe_square(a.f[0]));
     case GR_OP_cosine:
-      if (!gr_is_float(t)) a.f[0] += 0.0; /* a sum of integers, however it was made, is not -0 */
       return gr_with_safety(gr_value_f(a.f[0] / (sqrt(a.f[1]) * sqrt(a.f[2]))),
                             gr_safe_square(a.f[1]) && gr_safe_square(a.f[2]));
     case GR_OP_sum:

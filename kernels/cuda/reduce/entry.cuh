@@ -7,7 +7,8 @@
 /*
 ** The list of kernels: gr_reduce_NAME in NAME.cuh, and gr_has_NAME<R>, which says for which reducers it is. A reducer
 ** has those of its scope and of the ones before: of what is never asked of rows or columns there is one kernel, which
-** would do for them too; of what is rarely asked of many vectors there are none for short rows.
+** would do for them too; of what is rarely asked of many vectors there are none for short rows, but that which
+** integers share.
 */
 enum gr_scope { GR_FLAT, GR_LONG, GR_ALL };
 #define GR_REDUCE_KERNELS(X)    \

@@ -214,6 +214,7 @@ bool accepts_rows_of_integers(const Plan &p, const gr_cuda_chip &) {
   return p.many && j.a.stride == size && (p.inputs == 1 || j.b.stride == size) && j.n <= Shares::integer_row;
 }
 
+static_assert(Shares::integer_row <= 32 * gr_integer_lanes, "a row's threads are of one warp");
 void plan_rows_of_integers(Plan &p, const gr_reduce_tuning &, const gr_cuda_chip &) {
   const gr_reduce_job &j = p.args.job;
   gr_rows_of_integers_args &how = p.args.rows_of_integers;

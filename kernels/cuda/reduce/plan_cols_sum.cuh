@@ -83,7 +83,9 @@ bool accepts_cols_sum(const Plan &p, const gr_cuda_chip &chip) {
   SumShape w(j);
   if (w.loose && (w.pair || w.wide == 0 || good_share(j, w) < how.least_share))
     return false;
-  if (w.loose && size == 8 && !p.made && j.count * size >= Shares::sum_odd_row) return false;
+  if (w.loose && size == 8 && !p.made && j.count * size >= Shares::sum_odd_row &&
+      j.n * j.count * size >= how.least_bytes)
+    return false;
   return (p.inputs == 1 || shared_b(j)) && fits(j.a.stride) && fits(j.b.stride) &&
          w.turns >= 0;
 }
