@@ -12,13 +12,13 @@ local function numbers(count, seed, signed)
   return t
 end
 
--- Of row r of n elements: the sums of |x|, x^2, (x - y)^2, x * y and y^2.
-local function sums(x, y, r, n)
+-- Of row r of x and row q of y, of n elements: the sums of |x|, x^2, (x - y)^2, x * y and y^2.
+local function sums(x, r, y, q, n)
   local s = { abs = 0, squares = 0, apart = 0, products = 0, others = 0 }
-  for k = (r - 1) * n + 1, r * n do
-    s.abs, s.squares = s.abs + math.abs(x[k]), s.squares + x[k] * x[k]
-    s.apart, s.products = s.apart + (x[k] - y[k]) ^ 2, s.products + x[k] * y[k]
-    s.others = s.others + y[k] * y[k]
+  for k = 1, n do
+    local a, b = x[(r - 1) * n + k], y[(q - 1) * n + k]
+    s.abs, s.squares = s.abs + math.abs(a), s.squares + a * a
+    s.apart, s.products, s.others = s.apart + (a - b) ^ 2, s.products + a * b, s.others + b * b
   end
   return s
 end
@@ -43,14 +43,12 @@ describe("rows of integers", function()
           local v = b:slice(1, n)
           local beside = a:mse(v, { rows = rows })
           for r = 1, rows do
-            local s, what = sums(x, y, r, n), dtype .. ", row " .. r .. " of " .. n
+            local s, what = sums(x, r, y, r, n), dtype .. ", row " .. r .. " of " .. n
             assert.equal(s.abs, norm1[r], what)
             assert.equal(math.sqrt(s.squares), norm2[r], what)
             assert.equal(s.apart / n, mse[r], what)
             S.same(s.products / (math.sqrt(s.squares) * math.sqrt(s.others)), cosine[r], what)
-            local apart = 0
-            for k = 1, n do apart = apart + (x[(r - 1) * n + k] - y[k]) ^ 2 end
-            assert.equal(apart / n, beside[r], what)
+            assert.equal(sums(x, r, y, 1, n).apart / n, beside[r], what)
           end
         end
       end

@@ -145,8 +145,7 @@ Plan plan(const gr_reduce_job &job, const gr_cuda_chip &chip, int64_t apart, boo
   p.args.job = job;
   bool variant = red == GR_RED_ARGMIN || red == GR_RED_SUMABS || (red == GR_RED_COUNT && gr_is_float(job.dtype));
   p.args.context = {red == GR_RED_SUMABS ? 1.0 : job.scale_a, job.scale_b, {variant ? -1 : 0}};
-  if (is_position(red) && (job.dtype == GR_I8 || job.dtype == GR_I16 || job.dtype == GR_I32))
-    p.args.context.key_xor ^= (int64_t)1 << (8 * size - 1);
+  if (is_position(red)) p.args.context.key_xor ^= sign_bit(job.dtype);
   if (p.inputs == 1) p.args.job.b = job.a;
   p.args.leaves = clamp(ceil_div(job.n, GR_LEAF(size)), 1, INT64_MAX);
   p.all_leaves = apart ? apart : p.args.leaves * job.count;

@@ -62,6 +62,12 @@ constexpr int log2_of(int64_t p) {
   return k;
 }
 
+/* The sign's bit of integers that have one and are shorter than 8 bytes, for kernels that take them as unsigned; of
+   others 0. */
+int64_t sign_bit(gr_dtype t) {
+  return t == GR_I8 || t == GR_I16 || t == GR_I32 ? INT64_C(1) << (8 * gr_size_of(t) - 1) : 0;
+}
+
 bool is_position(gr_reducer red) { return red == GR_RED_ARGMAX || red == GR_RED_ARGMIN; }
 
 /* Blocks that can be there at once; where launches overlap, a part of them, so that two launches find room. */
@@ -222,7 +228,7 @@ void plan_rows_of_integers(Plan &p, const gr_reduce_tuning &, const gr_cuda_chip
   how.lanes = (int)clamp(power_of_two(j.n), 1, GR_LANES(size));
   how.row_threads_log2 = log2_of(ceil_div(how.lanes, gr_integer_lanes));
   how.size = size;
-  how.sign = (j.dtype == GR_I8 || j.dtype == GR_I16 || j.dtype == GR_I32) ? INT64_C(1) << (8 * size - 1) : 0;
+  how.sign = sign_bit(j.dtype);
   p.args.nodes = 1;
   p.launch.threads = gr_integer_threads;
   p.per_block = gr_integer_threads >> how.row_threads_log2;
