@@ -3,7 +3,8 @@
 --   lua5.4 bench/columns.lua OLD.so NEW.so     microseconds of a call of each, and whether results differ in a bit
 --   lua5.4 bench/columns.lua NEW.so            one build alone: times and digests
 -- Calls follow each other into the same array; medians of five rounds, each build a process of its own. "+1": the
--- matrix begins one element after a whole word. mv: matrix x vector, dot: of two matrices.
+-- matrix begins one element after a whole word. mv: matrix x vector, dot: of two matrices; rmsnorm
+-- and softmax take rows whatever the axis.
 local cases = {
   "var f16 629 137138", "var f16 82 1167340", "var bf16 419 7693", "var f32 48 909414", "var f32 447 40518",
   "var f32 2829 14361", "var bf16 25165 725", "var f64 2027 13511", "var f32 30871 1848", "var f32 30871 1848 +1",
@@ -81,10 +82,13 @@ local function measure(seed, name)
   if op == "prod" then x = x:mul(1 / 30):add(1):cast(dtype) end
   if op == "dot" or op == "mse" or op == "cosine" then y = numbers(n, seed + 500) end
   if op == "mv" then y = numbers(axis == 2 and columns or rows, seed + 500) end
-  local into = gr.zeros(results, op == "argmax" and "i64" or op == "max" and dtype or "f64")
-  local options = { rows = rows, axis = axis, into = into, pairs = y and op ~= "mv" or nil, accumulate = way }
+  local maps = op == "rmsnorm" or op == "softmax"
+  local into = gr.zeros(maps and n or results, (maps or op == "max") and dtype or op == "argmax" and "i64" or "f64")
+  local options = { rows = rows, into = into, pairs = y and op ~= "mv" or nil, accumulate = way }
+  if not maps then options.axis = axis end
   local run = gr[op == "mv" and "dot" or op]
   if op == "norm" then run = function(a, o) return gr.norm(a, 2, o) end end
+  if op == "rmsnorm" then run = function(a, o) return gr.rmsnorm(a, nil, o) end end
   local function call() if y then run(x, y, options) else run(x, options) end end
   time(call, into, 3)
   local count, list = math.max(5, math.min(2000, math.floor(0.004 / time(call, into, 5)))), {}

@@ -9,16 +9,54 @@
 #include "kernels/cuda/norm/rmsnorm_loose.cuh"
 #include "kernels/cuda/norm/rmsnorm_ring.cuh"
 
+/* Sets of rows of `words` words a lane whose sums are made at once. */
+template <int words>
+constexpr int sets_at_once = words == 1 ? Tuning::rows_together : 2;
+
 /*
-** Rows of up to 2 KB: `threads` lanes a row, each with `words` of its words, in sets of 32 / threads rows; whichever
-** way they fold, a lane of a row keeps the sum of one set. Where rows have one word a lane, or two wide ones (fixed),
-** sets fold two at a time.
+** The sum of a row of each of G sets, which begins at kept + i * words * 32: lanes share the sets out, so that each has
+** one, and of its row G lanes of the tree, which fold as they are added up; only the rest is folded between lanes.
+** Lanes begin with different ones of the G, so that they meet different banks. A lane's set is t / (threads / G).
+*/
+template <gr_dtype D, int words, int G>
+static __device__ __forceinline__ double sum_of_sets(const uint4 *kept, int threads, int all, int lane, bool brain) {
+  constexpr int C = per_word<D>;
+  const int t = lane & (threads - 1), apart = threads / G, set = t / apart;
+  const uint4 *row = kept + set * words * 32 + (lane - t);
+  double s[G / 2][C];
+#pragma unroll
+  for (int j = 0; j < G; j++) {
+    const int at = t - set * apart + ((j + set) & (G - 1)) * apart;
+    double(&sum)[C] = s[j & (G / 2 - 1)];
+    if (words == 1) { /* squares are exact, or rounded by themselves; so further ones may follow */
+      if (j < G / 2) start_squares<D>(sum);
+      if (at < all) add_squares<D>(sum, row[at], brain);
+    } else {
+      double more[C];
+      start_squares<D>(more);
+#pragma unroll
+      for (int k = 0; k < words; k++)
+        if (at + k * 32 < all) add_squares<D>(more, row[at + k * 32], brain);
+#pragma unroll
+      for (int c = 0; c < C; c++) sum[c] = j < G / 2 ? more[c] : sum[c] + more[c];
+    }
+  }
+  if constexpr (G == 4)
+#pragma unroll
+    for (int c = 0; c < C; c++) s[0][c] += s[1][c];
+  return fold_squares<D>(s[0], apart, lane);
+}
+
+/*
+** Rows of up to 2 KB: `threads` lanes a row, each with `some` of its words, in sets of 32 / threads rows; whichever way
+** they fold, a lane of a row keeps the sum of one set. Sets of many rows fold together where it is known when compiled
+** for how many words a lane has room (fixed).
 */
 template <gr_dtype D, int fixed>
 static __global__ void __launch_bounds__(Tuning::rows_warps * 32, Tuning::rows_blocks<fixed != 0, gr_size<D>>)
     rmsnorm_rows(const __grid_constant__ rmsnorm_args q, int threads, int any_words, int sets) {
-  constexpr int C = per_word<D>, together = Tuning::rows_together;
-  const int words = fixed ? fixed : any_words;
+  constexpr int C = per_word<D>, G = sets_at_once<fixed ? fixed : 1>;
+  const int some = fixed == 1 ? 1 : any_words, words = fixed ? fixed : some;
   __shared__ uint4 kept[Tuning::rows_warps][Tuning::rows_words * 32];
   int lane = threadIdx.x & 31, warp = gr_warp_index(), t = lane & (threads - 1), per = 32 / threads;
   int all = (int)(q.n * gr_size<D> / 16);
@@ -30,27 +68,17 @@ static __global__ void __launch_bounds__(Tuning::rows_warps * 32, Tuning::rows_b
     const uint4 *from = (const uint4 *)(q.x + (row + i * per) * q.x_step) + t;
     if (row + i * per < q.count)
 #pragma unroll 1
-      for (int k = 0; k < words; k++)
+      for (int k = 0; k < some; k++)
         if (t + k * threads < all) gr_copy_async<16>(mine + (i * words + k) * 32, from + k * threads);
   }
   gr_copies_wait();
   double sum = 0, r;
   if constexpr (fixed) {
+    __syncwarp();
 #pragma unroll 1
-    for (int i = 0; i < sets; i += together) {
-      gr_acc v[together * C];
-#pragma unroll
-      for (int j = 0; j < together; j++) {
-        double s[C];
-        start_squares<D>(s);
-#pragma unroll
-        for (int k = 0; k < fixed; k++)
-          if (t + k * threads < all) add_squares<D>(s, mine[((i + j) * fixed + k) * 32]);
-#pragma unroll
-        for (int c = 0; c < C; c++) v[j * C + c].f[0] = s[c];
-      }
-      gr_fold_rows<gr_in_f64<GR_RED_SUMSQ, D>, together, C>(v, threads, lane);
-      if (i / together == t % (threads / together)) sum = v[0].f[0];
+    for (int i = 0; i < sets; i += G) {
+      double of_set = sum_of_sets<D, fixed, G>(kept[warp] + i * fixed * 32, threads, all, lane, q.brain);
+      if (i / G == t % (threads / G)) sum = of_set;
     }
   } else {
 #pragma unroll 1
@@ -59,25 +87,32 @@ static __global__ void __launch_bounds__(Tuning::rows_warps * 32, Tuning::rows_b
       start_squares<D>(s);
 #pragma unroll(Tuning::rows_unrolled)
       for (int k = 0; k < words; k++)
-        if (t + k * threads < all) add_squares<D>(s, mine[(i * words + k) * 32]);
+        if (t + k * threads < all) add_squares<D>(s, mine[(i * words + k) * 32], q.brain);
       folded = fold_squares<D>(s, threads, lane);
       if ((t & (Tuning::rows_words - 1)) == i) sum = folded;
     }
   }
   r = factor_of(q, sum); /* the divisions and roots of all sets at once, a lane each */
+  const float low = __double2float_rd(r), high = __double2float_ru(r);
   gr_await_earlier();
 #pragma unroll 1
-  for (int k = 0; k < words; k++) {
-    double w[C] = {};
+  for (int k = 0; k < some; k++) {
+    weights_word<D> w;
     bool present = t + k * threads < all;
-    if (q.w && present) widen_word<D>(w, __ldg((const uint4 *)q.w + k * threads + t));
+    if (q.w && present) w.set(__ldg((const uint4 *)q.w + k * threads + t), q.brain);
 #pragma unroll(Tuning::rows_unrolled)
     for (int i = 0; i < sets; i++) {
-      int keeper = fixed ? i % together * (threads / together) + i / together : i;
-      double own = __shfl_sync(~0u, r, lane - t + keeper);
-      uint4 *to = (uint4 *)(q.out + (row + i * per) * q.out_step) + k * threads + t;
-      if (present && row + i * per < q.count)
-        __stcg(to, scale_word<D>(mine[(i * words + k) * 32], own, q.w != NULL, w));
+      const int keeper = lane - t + (fixed ? i % G * (threads / G) + i / G : i);
+      uint4 *to = (uint4 *)(q.out + (row + i * per) * q.out_step) + k * threads + t, y;
+      const uint4 x = mine[(i * words + k) * 32];
+      if constexpr (gr_size<D> == 2) {
+        scaled_16bit scaled(x, __shfl_sync(~0u, low, keeper), __shfl_sync(~0u, high, keeper), q.w != NULL, w, q.brain);
+        if (__any_sync(~0u, scaled.is_open())) scaled.settle(__shfl_sync(~0u, r, keeper), q.w != NULL, q.brain);
+        y = scaled.word();
+      } else {
+        y = scale_word<D>(x, __shfl_sync(~0u, r, keeper), q.w != NULL, w, q.brain);
+      }
+      if (present && row + i * per < q.count) __stcg(to, y);
     }
   }
 }
@@ -108,7 +143,7 @@ static __global__ void __launch_bounds__(Tuning::pieces_warps * 32, Tuning::piec
   if (!alone) gr_await_earlier(); /* sums are published */
   start_squares<D>(s);
 #pragma unroll(Tuning::pieces_unrolled)
-  for (int k = 0; k < present; k++) add_squares<D>(s, mine[k * 32]);
+  for (int k = 0; k < present; k++) add_squares<D>(s, mine[k * 32], q.brain);
   double folded = fold_squares<D>(s, 32, lane);
   double r = factor_of(q, sum_of_row<D, alone>(folded, lane, warp, pieces, partials, tag));
   if (alone) gr_await_earlier();
@@ -116,26 +151,37 @@ static __global__ void __launch_bounds__(Tuning::pieces_warps * 32, Tuning::piec
   uint4 *to = (uint4 *)(q.out + row * q.out_step + offset);
 #pragma unroll(Tuning::pieces_unrolled)
   for (int k = 0; k < present; k++) {
-    double w[per_word<D>] = {};
-    if (q.w) widen_word<D>(w, __ldg(weights + k * 32));
-    __stcg(to + k * 32, scale_word<D>(mine[k * 32], r, q.w != NULL, w));
+    weights_word<D> w;
+    if (q.w) w.set(__ldg(weights + k * 32), q.brain);
+    __stcg(to + k * 32, scale_word<D>(mine[k * 32], r, q.w != NULL, w, q.brain));
   }
 }
 
 /* The second launch for rows of any kind: a block scales a segment of one. */
 template <gr_dtype D>
 static __global__ void __launch_bounds__(Tuning::scale_threads)
-    rmsnorm_scale(const __grid_constant__ rmsnorm_args q, int64_t segments) {
+    rmsnorm_scale(const __grid_constant__ rmsnorm_args q, int64_t segments, bool whole_words) {
+  constexpr int C = per_word<D>;
   int64_t row = blockIdx.x / segments, k = blockIdx.x % segments * Tuning::scale_segment;
   int64_t end = min(k + Tuning::scale_segment, q.n);
   gr_await_earlier();
   gr_let_next_start();
   double r = factor_of(q, q.sums[row]);
+  if (whole_words) {
+    const uint4 *from = (const uint4 *)(q.x + row * q.x_step), *weights = (const uint4 *)q.w;
+    uint4 *to = (uint4 *)(q.out + row * q.out_step);
+    for (k = k / C + threadIdx.x; k < end / C; k += Tuning::scale_threads) {
+      weights_word<D> w;
+      if (q.w) w.set(__ldg(weights + k), q.brain);
+      __stcg(to + k, scale_word<D>(from[k], r, q.w != NULL, w, q.brain));
+    }
+    return;
+  }
 #pragma unroll(Tuning::scale_unrolled)
   for (k += threadIdx.x; k < end; k += Tuning::scale_threads) {
-    double v = gr_to_f64<D>(*(const gr_type<D> *)(q.x + row * q.x_step + k * q.x_stride)) * r;
-    if (q.w) v *= gr_to_f64<D>(*(const gr_type<D> *)(q.w + k * q.w_stride));
-    *(gr_type<D> *)(q.out + row * q.out_step + k * q.out_stride) = gr_from_f64<D>(v);
+    gr_type<D> x = *(const gr_type<D> *)(q.x + row * q.x_step + k * q.x_stride), weight = {};
+    if (q.w) weight = *(const gr_type<D> *)(q.w + k * q.w_stride);
+    *(gr_type<D> *)(q.out + row * q.out_step + k * q.out_stride) = scale<D>(x, r, q.w != NULL, weight, q.brain);
   }
 }
 
@@ -145,7 +191,7 @@ static __global__ void __launch_bounds__(Tuning::scale_threads)
    loose. */
 typedef struct rmsnorm_plan {
   int warps, pieces;
-  bool loose;
+  bool whole_words, loose; /* rows are of whole aligned words; or begin anywhere in one */
   ring_plan ring;
 } rmsnorm_plan;
 
@@ -183,7 +229,8 @@ static rmsnorm_plan plan_of(const gr_rmsnorm_job *job, const gr_cuda_chip *chip)
   while (most * leaf > Tuning::pieces_bytes || most * leaf + 1024 > chip->shared_optin) most /= 2;
   if (job->x.stride != size || job->out.stride != size || all % size != 0) return p;
   if (job->w.data && job->w.stride != size) return p;
-  p.loose = all % 16 != 0;
+  p.whole_words = all % 16 == 0;
+  p.loose = !p.whole_words;
   if (leaves > (chip->sms < Tuning::most_pieces ? chip->sms : Tuning::most_pieces) * (int64_t)most /
                    Tuning::pieces_waiting_share)
     return p;
@@ -210,16 +257,16 @@ template <gr_dtype D> static cudaError_t start_rows(const rmsnorm_args *q, const
   int all = (int)(q->n * gr_size<D> / 16), threads = 1, words = 1;
   while (threads < 32 && threads < all) threads *= 2;
   while (words * threads < all) words *= 2;
-  int sets = threads < Tuning::rows_words / words ? threads : Tuning::rows_words / words, least = 1;
-  const void *kernel = (const void *)rmsnorm_rows<D, 0>;
-  if (words == 1 && threads >= Tuning::rows_together) kernel = (const void *)rmsnorm_rows<D, 1>;
-  if constexpr ((gr_size<D>) > 2)
-    if (words == 2) kernel = (const void *)rmsnorm_rows<D, 2>;
-  if (kernel != (const void *)rmsnorm_rows<D, 0>) least = Tuning::rows_together;
+  int some = (all + threads - 1) / threads;
+  int sets = threads < Tuning::rows_words / words ? threads : Tuning::rows_words / words;
   /* Few rows: rather more warps. */
-  while (sets > least && q->count * threads < (int64_t)run->chip->sms * Tuning::rows_resident * 32 * sets) sets /= 2;
+  while (sets > 1 && q->count * threads < (int64_t)run->chip->sms * Tuning::rows_resident * 32 * sets) sets /= 2;
+  const void *kernel = (const void *)rmsnorm_rows<D, 0>;
+  if (words == 1 && sets % sets_at_once<1> == 0) kernel = (const void *)rmsnorm_rows<D, 1>;
+  if (words == 2 && sets % sets_at_once<2> == 0) kernel = (const void *)rmsnorm_rows<D, 2>;
+  if (words == 4 && sets % sets_at_once<4> == 0) kernel = (const void *)rmsnorm_rows<D, 4>;
   int64_t rows = (int64_t)Tuning::rows_warps * sets * (32 / threads);
-  void *args[] = {(void *)q, &threads, &words, &sets};
+  void *args[] = {(void *)q, &threads, &some, &sets};
   return launch(kernel, args, (q->count + rows - 1) / rows, Tuning::rows_warps, 0, run);
 }
 
@@ -238,7 +285,8 @@ static cudaError_t start_pieces(const rmsnorm_args *q, rmsnorm_plan p, const gr_
   gr_tag tag = gr_tag_of(run->epoch);
   const void *kernel = p.pieces == 1 ? (const void *)rmsnorm_pieces<D, true> : (const void *)rmsnorm_pieces<D, false>;
   void *args[] = {(void *)q, &p.pieces, &partials, &tag};
-  return launch(kernel, args, q->count * p.pieces, p.warps, (size_t)p.warps * leaf_bytes<D>, run);
+  size_t bytes = (size_t)(p.pieces == 1 ? q->n * gr_size<D> : (int64_t)p.warps * leaf_bytes<D>);
+  return launch(kernel, args, q->count * p.pieces, p.warps, bytes, run);
 }
 
 /* As many rows to a warp as give each multiprocessor enough of them, if rows lie one behind the other. */
@@ -248,14 +296,16 @@ static cudaError_t start_loose(const rmsnorm_args *q, const rmsnorm_plan &how, c
   int64_t bytes = q->n * gr_size<D>, count = q->count * how.pieces;
   gr_halves *partials = NULL;
   gr_tag tag = gr_tag_of(run->epoch);
-  loose_plan p = {1, 32, how.pieces, loose_words(leaf)};
+  loose_plan p = {1, 32, how.pieces, loose_words(leaf), (uint32_t)(((1ll << 31) - 1) / q->n + 1)};
   void *args[] = {(void *)q, &p, &partials, &tag};
   if (bytes > leaf) {
     cudaError_t e = p.pieces > 1 ? partials_of(q, p.pieces, run, &partials) : cudaSuccess;
     if (e != cudaSuccess) return e;
     const void *kernel = (const void *)rmsnorm_loose<D, OF_BLOCKS>;
     if (p.pieces == 1) kernel = (const void *)rmsnorm_loose<D, OF_BLOCK>;
-    return launch(kernel, args, count, how.warps, (size_t)how.warps * p.stage * 16, run);
+    int words = how.warps * p.stage;
+    if (p.pieces == 1) words += loose_words((int)bytes - (how.warps - 1) * leaf) - p.stage;
+    return launch(kernel, args, count, how.warps, (size_t)words * 16, run);
   }
   while (p.threads > 1 && p.threads * Tuning::loose_thread_bytes >= bytes) p.threads /= 2;
   if (q->x_step == bytes && q->out_step == bytes) {
@@ -282,7 +332,8 @@ template <gr_dtype D> static cudaError_t start(const gr_rmsnorm_job *job, const 
   cudaStream_t stream = (cudaStream_t)run->stream;
   int64_t segments = (job->n + Tuning::scale_segment - 1) / Tuning::scale_segment;
   rmsnorm_args q = {(const char *)job->x.data, (const char *)job->w.data, (char *)job->out.data, job->n, job->count,
-            job->x.step, job->out.step, job->x.stride, job->w.stride, job->out.stride, job->eps, NULL, false};
+            job->x.step, job->out.step, job->x.stride, job->w.stride, job->out.stride, job->eps, NULL, false,
+            job->dtype == GR_BF16};
   rmsnorm_plan p = plan_of(job, run->chip);
   auto all_of = [job](const gr_vec &v) { return gr_span(v, job->count, job->n, gr_size<D>); };
   q.inputs_stable = gr_reads_at_once(*run, p.pieces > 0, {all_of(job->x), gr_span(job->w, 1, job->n, gr_size<D>)},
@@ -293,10 +344,10 @@ template <gr_dtype D> static cudaError_t start(const gr_rmsnorm_job *job, const 
   if (p.pieces == 1 && job->n * gr_size<D> <= Tuning::rows_bytes) return start_rows<D>(&q, run);
   if (p.pieces > 0) return start_pieces<D>(&q, p, run);
   char *sums;
-  gr_reduce_job r = gr_f64_of_each(GR_OP_sumsq, D, job->x, job->n, job->count);
+  gr_reduce_job r = gr_f64_of_each(GR_OP_sumsq, job->dtype, job->x, job->n, job->count);
   cudaError_t e = (cudaError_t)gr_reduce_to_scratch(r, *run, (size_t)job->count * 8, &sums);
   q.sums = (const double *)sums;
-  void *args[] = {&q, &segments};
+  void *args[] = {&q, &segments, &p.whole_words};
   if (e == cudaSuccess)
     e = gr_start_early((const void *)rmsnorm_scale<D>, args, (int32_t)(segments * job->count), Tuning::scale_threads, 0,
                        run->chip->major >= 9, stream);
@@ -305,5 +356,6 @@ template <gr_dtype D> static cudaError_t start(const gr_rmsnorm_job *job, const 
 
 int gr_cuda_rmsnorm(const gr_rmsnorm_job *job, const gr_cuda_run *run) {
   if (job->n <= 0 || job->count <= 0) return cudaSuccess;
-  return gr_for_float(job->dtype, [&](auto d) { return start<decltype(d)::value>(job, run); });
+  const gr_dtype served = job->dtype == GR_BF16 ? GR_F16 : job->dtype;
+  return gr_for_dtype<GR_F16, GR_F32, GR_F64>(served, [&](auto d) { return start<decltype(d)::value>(job, run); });
 }

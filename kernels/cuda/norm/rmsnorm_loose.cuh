@@ -16,6 +16,7 @@ typedef struct loose_plan {
   int rows, threads; /* short ones: of a warp, and lanes of a row */
   int pieces;        /* blocks of a long one */
   int stage;         /* words of a warp in shared memory */
+  uint32_t inverse;  /* of the elements of a short row, times 2^31, rounded up */
 } loose_plan;
 
 /* Words in shared memory for so many bytes: what begins in the first word and ends in the last, and one on each side
@@ -74,13 +75,28 @@ static __global__ void __launch_bounds__(Tuning::pieces_warps * 32, Tuning::piec
   double r = 0, s[C];
   double *factor = (double *)(kept + warps * p.stage) + warp * p.rows; /* of each short row */
   if constexpr (owns == OF_WARP) {
-    int threads = p.threads, t = lane & (threads - 1), per = 32 / threads;
+    /* Of up to a row of lanes a thread has four words, which fold as they are added up. */
+    const bool fours = row_bytes <= GR_ROW_BYTES;
+    int threads = fours ? max(p.threads / 4, 1) : p.threads, t = lane & (threads - 1), per = 32 / threads;
 #pragma unroll 1
     for (int own = lane / threads; own - lane / threads < rows; own += per) {
+      double more[C];
       start_squares<D>(s);
+      start_squares<D>(more);
+      if (fours) {
+#pragma unroll
+        for (int j = 0; j < 4; j++) {
+          const int i = (t + j * threads) * 16;
+          if (i < row_bytes && own < rows)
+            add_squares<D>(j & 1 ? more : s, x.first_of(own * row_bytes + i, row_bytes - i), q.brain);
+        }
+#pragma unroll
+        for (int c = 0; c < C; c++) s[c] += more[c];
+      } else {
 #pragma unroll(Tuning::loose_unrolled)
-      for (int i = t * 16; i < row_bytes && own < rows; i += threads * 16)
-        add_squares<D>(s, x.first_of(own * row_bytes + i, row_bytes - i));
+        for (int i = t * 16; i < row_bytes && own < rows; i += threads * 16)
+          add_squares<D>(s, x.first_of(own * row_bytes + i, row_bytes - i), q.brain);
+      }
       double sum = fold_squares<D>(s, threads, lane);
       if (t == 0 && own < rows) factor[own] = sum;
     }
@@ -90,7 +106,7 @@ static __global__ void __launch_bounds__(Tuning::pieces_warps * 32, Tuning::piec
   } else {
     start_squares<D>(s);
 #pragma unroll(Tuning::pieces_unrolled)
-    for (int i = lane * 16; i < bytes; i += GR_ROW_BYTES) add_squares<D>(s, x.first_of(i, bytes - i));
+    for (int i = lane * 16; i < bytes; i += GR_ROW_BYTES) add_squares<D>(s, x.first_of(i, bytes - i), q.brain);
     double folded = fold_squares<D>(s, 32, lane);
     r = factor_of(q, sum_of_row<D, owns == OF_BLOCK>(folded, lane, warp, p.pieces, partials, tag));
   }
@@ -100,9 +116,17 @@ static __global__ void __launch_bounds__(Tuning::pieces_warps * 32, Tuning::piec
   /* A word within one row; then, a lane each, words where a row begins or ends. */
   const int n = (int)q.n, shift = (int)((uintptr_t)to & 15);
   const gr_type<D> *weights = (const gr_type<D> *)(q.w + offset);
+  struct __align__(16) packed {
+    gr_type<D> e[C];
+    __device__ __forceinline__ uint4 word() const {
+      uint4 u;
+      memcpy(&u, e, 16);
+      return u;
+    }
+  };
   auto row_of = [&](int &e) { /* the row of element e, which becomes one of that row */
     if (owns != OF_WARP || rows == 1 || e < n) return 0;
-    int own = e / n;
+    int own = (int)__umulhi(2 * (uint32_t)e, p.inverse); /* e / n, as both are below 2^15 */
     e -= own * n;
     return own;
   };
@@ -110,12 +134,14 @@ static __global__ void __launch_bounds__(Tuning::pieces_warps * 32, Tuning::piec
   for (int i = lane * 16 - shift; i < bytes; i += GR_ROW_BYTES) {
     int e = i / size, own = row_of(e);
     if (i < 0 || i + 16 > bytes || (owns == OF_WARP && e + C > n)) continue;
-    double w[C] = {};
+    weights_word<D> w;
     if (q.w) {
+      packed there;
 #pragma unroll
-      for (int c = 0; c < C; c++) w[c] = gr_to_f64<D>(weights[e + c]);
+      for (int c = 0; c < C; c++) there.e[c] = weights[e + c];
+      w.set(there.word(), q.brain);
     }
-    __stcg((uint4 *)(to + i), scale_word<D>(x.word(i), owns == OF_WARP ? factor[own] : r, q.w != NULL, w));
+    __stcg((uint4 *)(to + i), scale_word<D>(x.word(i), owns == OF_WARP ? factor[own] : r, q.w != NULL, w, q.brain));
   }
   if (owns != OF_WARP) row_bytes = bytes;
   const bool all_border = row_bytes < 16; /* no row has a word of its own */
@@ -125,22 +151,28 @@ static __global__ void __launch_bounds__(Tuning::pieces_warps * 32, Tuning::piec
     const int at = border * row_bytes, i = all_border ? border * 16 - shift : at - ((at + shift) & 15);
     /* Else the word is of one row, or it is the border before that has it. */
     if (!all_border && (i == at || (border > 0 && at - row_bytes > i))) continue;
-    struct __align__(16) { gr_type<D> e[C]; } y;
-    uint4 u = x.word(i);
+    const uint4 u = x.word(i);
+    packed y, weight = {};
+    widened<D> v[C];
+    double product[C];
     int e = i / size, own = row_of(e);
     if (owns == OF_WARP) r = factor[own];
+    widen_word<D>(v, u, q.brain);
 #pragma unroll
     for (int c = 0; c < C; c++) {
-      bool there = i + c * size >= 0 && i + c * size < bytes;
-      double v = gr_to_f64<D>(gr_pick<D>(u, c)) * r;
-      if (q.w && there) v *= gr_to_f64<D>(weights[e]);
-      y.e[c] = gr_from_f64<D>(v);
+      product[c] = (double)v[c] * r;
+      if (q.w && i + c * size >= 0 && i + c * size < bytes) weight.e[c] = weights[e];
       e++;
       if (owns == OF_WARP && e == n) e = 0, r = factor[min(++own, rows - 1)];
     }
+    if (q.w) {
+      widen_word<D>(v, weight.word(), q.brain);
+#pragma unroll
+      for (int c = 0; c < C; c++) product[c] *= (double)v[c];
+    }
+    round_all<D>(y.e, product, q.brain);
     if (i >= 0 && i + 16 <= bytes) {
-      memcpy(&u, &y, 16);
-      __stcg((uint4 *)(to + i), u);
+      __stcg((uint4 *)(to + i), y.word());
     } else {
 #pragma unroll
       for (int c = 0; c < C; c++)

@@ -123,10 +123,10 @@ static __global__ void __launch_bounds__(ring_warps * 32, 1)
       k.slot().full.wait(k.at.this_lap());
       if (left > whole - GR_ROW_BYTES) {
 #pragma unroll
-        for (int i = 0; i < words; i++) add_squares<D>(s, mine[i * 32]);
+        for (int i = 0; i < words; i++) add_squares<D>(s, mine[i * 32], q.brain);
       } else {
 #pragma unroll 1
-        for (int i = 0; i * GR_ROW_BYTES < left; i++) add_squares<D>(s, mine[i * 32]);
+        for (int i = 0; i * GR_ROW_BYTES < left; i++) add_squares<D>(s, mine[i * 32], q.brain);
       }
       double folded = fold_squares<D>(s, 32, lane);
       /* long since: so that one mbarrier orders both accesses, not a chain of four */
@@ -146,9 +146,9 @@ static __global__ void __launch_bounds__(ring_warps * 32, 1)
 #pragma unroll(Tuning::ring_writer_words)
       for (int i = 0; i < words; i++)
         if (at + i * GR_ROW_BYTES < bytes) {
-          double w[per_word<D>] = {};
-          if (q.w) widen_word<D>(w, __ldg(weights + i * 32));
-          __stcg(to + i * 32, scale_word<D>(mine[i * 32], r, q.w != NULL, w));
+          weights_word<D> w;
+          if (q.w) w.set(__ldg(weights + i * 32), q.brain);
+          __stcg(to + i * 32, scale_word<D>(mine[i * 32], r, q.w != NULL, w, q.brain));
         }
       k.slot().free.arrive();
     }

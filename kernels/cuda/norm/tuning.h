@@ -12,17 +12,18 @@ struct gr_norm_tuning {
 
   /* Bytes of the longest such row: by 1024 131072 x 384 138 -> 162, 65536 x 768 within 1 % (H100). */
   static constexpr int rows_bytes = 2048;
-  /* Warps of a block, and words of a lane, of all its rows: by 4 warps 131072 x 384 138 -> 136; by 4 words 137 -> 147;
-     2^20 x 64 within 1 % by both (H100). */
-  static constexpr int rows_warps = 8, rows_words = 8;
-  /* Sets of rows that fold at once. So, and with the number of words known when compiled, rows of 64 140.5 -> 131.9. */
-  static constexpr int rows_together = 2;
+  /* Warps of a block, and words of a lane, of all its rows: by 8 warps f16 2^20 x 64 78.0 us, 2^18 x 256 82.6, by 4
+     77.7 and 80.5; by 4 words 137 -> 147 (H100). */
+  static constexpr int rows_warps = 4, rows_words = 8;
+  /* Sets of rows of one word a lane that fold at once, each shared by a part of the lanes: by 2, which traded halves,
+     f16 2^20 x 64 97 us, 2^18 x 256 102, now 77.7 and 80.5; 8 would hold too many registers. */
+  static constexpr int rows_together = 4;
   /* Warps of a multiprocessor before one has several sets: by 8 10000 x 64 5.28 -> 5.03, x 256 7.52 -> 7.67 (H100). */
   static constexpr int rows_resident = 16;
-  /* Blocks of a multiprocessor, so that nothing spills; one or two fewer are within 1 % (H100). known: how many words a
-     row has is known when compiled. */
+  /* Blocks of a multiprocessor, of which 4 bytes at most are spilled: by 6 f16 2^20 x 64 83.9 us, 2^18 x 256 90.2, f16
+     65536 x 1024 83.8, by 8 77.7, 80.5 and 77.4. known: it is known when compiled how many words a lane has. */
   template <bool known, int size>
-  static constexpr int rows_blocks = known ? (size == 2 ? 3 : 5) : size == 2 ? 4 : 6;
+  static constexpr int rows_blocks = size == 2 ? 8 : known ? 10 : 12;
   /* Words or sets that a lane has at a time, in loops over more: by 1 f16 131072 x 768 145 -> 143, f32 x 384 within 1 %
      (H100). */
   static constexpr int rows_unrolled = 2;
@@ -48,7 +49,8 @@ struct gr_norm_tuning {
      H100: by 2 warps 10^6 x 25 123 -> 119, 10^5 x 501 148 -> 149; by 16 warps 7777 x 25 3.59 -> 3.64; by 64 rows 11 x
      10^6 x 3 150 -> 204, f16 20 x 10^6 x 3 272 -> 375. */
   static constexpr int loose_warps = 4, loose_resident = 32, loose_rows = 256;
-  /* Bytes of a row for which there is a thread: by 4 10^6 x 25 119 -> 180, 7777 x 25 3.80 -> 4.13 (H100). */
+  /* Bytes of a row for which there is a thread, or four times as many where one has four words of it: not measured
+     since those came, which took f32 10^6 x 21 104 -> 62 us, f16 500000 x 70 127 -> 76, f64 799910 x 21 134 -> 75. */
   static constexpr int loose_thread_bytes = 8;
   /* Words of a lane at a time, where they are copied and where short rows are added up and written: by 4 10^6 x 25 112
      -> 120, 10^5 x 501 145 -> 149 (H100). */

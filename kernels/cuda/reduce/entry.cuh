@@ -46,6 +46,8 @@ struct gr_reduce_entry {
   int resident;            /* blocks of 256 threads of gr_reduce_leaves on a multiprocessor */
   bool stages_unaligned;   /* rows_staged takes rows that are not aligned, too */
   int stage_words;         /* of a warp of rows_staged, at most gr_most_stage */
+  int alone;               /* elements of a row of one thread of rows_by_element, at most */
+  bool by_lanes;           /* lanes of a leaf have an order */
   int columns;             /* that a lane of cols_unordered takes */
   int leaf, warps;         /* elements of a leaf (0: any number), and warps of a block */
   int cols_sum_levels;     /* of cols_sum's stack in registers */

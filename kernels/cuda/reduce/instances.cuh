@@ -44,6 +44,8 @@ static gr_reduce_entry gr_entry_within() {
   e.resident = gr_leaves_resident<R>;
   e.stages_unaligned = gr_by_words_alone<R>;
   e.stage_words = gr_staged_words<R>;
+  e.alone = gr_by_element_alone<R>;
+  e.by_lanes = R::lanes;
   e.columns = e.leaf = e.warps = e.cols_sum_levels = 0;
   e.ring_bytes = 0;
   if constexpr (has > GR_FLAT && gr_has_cols_unordered<R>) {

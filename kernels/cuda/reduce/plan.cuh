@@ -193,7 +193,10 @@ void plan_rows_by_element(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip
   gr_rows_by_element_args &how = p.args.rows_by_element;
   int64_t bytes = j.n * gr_size_of(j.dtype), rows, warps = t.rows_by_element.block_warps;
   int64_t step = j.a.step > j.b.step ? j.a.step : j.b.step;
-  bool tiny = j.n <= (gr_size_of(j.dtype) == 2 ? 2 : 1) * gr_by_element_tiny && bytes <= Shares::tiny_bytes &&
+  const bool few_pairs = p.inputs == 2 && p.entry.by_lanes && gr_size_of(j.dtype) == 2 &&
+                         j.count < (int64_t)chip.sms * Shares::few_pairs;
+  const int64_t most = few_pairs ? Shares::few_pairs_alone : p.entry.alone;
+  bool tiny = j.n <= most && bytes <= Shares::tiny_bytes &&
               (Shares::tiny_rows - 1) * step + bytes <= gr_by_element_bytes; /* a row of one thread */
   rows = step == 0 ? 32 : (gr_by_element_bytes - bytes) / step + 1;
   /* few rows: rather more warps */

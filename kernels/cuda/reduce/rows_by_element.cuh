@@ -80,6 +80,9 @@ static __device__ __forceinline__ int gr_count_gone(const uint8_t *gone, int fro
   return count;
 }
 
+template <class R>
+constexpr int gr_by_element_alone = gr_by_element_alone_for(gr_traits_of<R>);
+
 template <gr_dtype D, bool gaps>
 struct gr_stage {
   const char *base;
@@ -243,8 +246,8 @@ struct gr_by_element_row {
     return Q::state(l, c);
   }
   /*
-  ** A row of one thread. More than 16 lanes: all unrolled for the commonest two, else every fourth of 64 at a time, or
-  ** every eighth of 128, in bit-reversed order as halving wants.
+  ** A row of one thread. More than 16 lanes: all unrolled for the commonest two, else every other of 32 at a time, or
+  ** every fourth of 64, in bit-reversed order as halving wants.
   */
   template <class Q>
   __device__ __forceinline__ gr_acc by_thread(const gr_context &c) const {
@@ -256,12 +259,13 @@ struct gr_by_element_row {
         if (fours && n <= 64) return R::dtype == GR_F16 ? by_words_apart<Q>(c) : by_words<Q>(c);
       if constexpr (size >= 4 && (Q::red == GR_RED_SUM || Q::red == GR_RED_DOT)) {
         if (n <= 16) return tiny<Q, 16, true>(0, 1, c);
-        return n <= 32 || size == 8 ? tiny<Q, 32>(0, 1, c) : tiny<Q, (size == 8 ? 32 : 64)>(0, 1, c);
+        constexpr int most = size == 8 ? 32 : gr_by_element_alone<R>;
+        return n <= 32 ? tiny<Q, 32>(0, 1, c) : tiny<Q, most>(0, 1, c);
       }
       if (n <= 16) return tiny<Q, 16, true>(0, 1, c);
-      gr_stack<gr_acc, 3> stack;
+      gr_stack<gr_acc, 2> stack;
       gr_acc part[1] = {Q::identity()};
-      int log = n <= 64 ? 2 : 3;
+      const int log = n <= 32 ? 1 : 2;
 #pragma unroll 1
       for (int i = 0; i < 1 << log; i++) { /* reversed, they fold by adjacency */
         part[0] = tiny<Q, 16>((int)(__brev((unsigned)i) >> (32 - log)), 1 << log, c);

@@ -124,6 +124,27 @@ __device__ __forceinline__ void gr_round_16bit(gr_f16 (&x)[count], const float (
   }
 }
 
+/* The same, in pairs; the first of each is its lower half. */
+template <int pairs>
+__device__ __forceinline__ void gr_round_pairs(uint32_t (&u)[pairs], const float (&v)[2 * pairs], bool brain) {
+#if __CUDA_ARCH__ >= 800
+  if (brain) {
+#pragma unroll
+    for (int i = 0; i < pairs; i++)
+      asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(u[i]) : "f"(v[2 * i + 1]), "f"(v[2 * i]));
+  } else {
+#pragma unroll
+    for (int i = 0; i < pairs; i++)
+      asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(u[i]) : "f"(v[2 * i + 1]), "f"(v[2 * i]));
+  }
+#else
+  gr_f16 x[2 * pairs];
+  gr_round_16bit(x, v, brain);
+#pragma unroll
+  for (int i = 0; i < pairs; i++) u[i] = x[2 * i].bits | (uint32_t)x[2 * i + 1].bits << 16;
+#endif
+}
+
 /* -infinity of a float. */
 template <gr_dtype D>
 __device__ __forceinline__ gr_type<D> gr_minus_infinity() {
