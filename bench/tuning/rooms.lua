@@ -65,7 +65,7 @@ return {
     { "loose_warps", "4", "2|8", "rmsnorm f32 1000000x25|rmsnorm f32 100000x501" },
     { "loose_resident", "32", "16|64", "rmsnorm f32 100000x25|rmsnorm f32 7777x25" },
     { "loose_rows", "256", "64|512", "rmsnorm f32 11000000x3|rmsnorm f16 20000000x3" },
-    { "loose_thread_bytes", "8", "4|16", "rmsnorm f32 1000000x25|rmsnorm f32 7777x25" },
+    { "loose_thread_bytes", "8", "4", "rmsnorm f32 1000000x25|rmsnorm f32 7777x25" },
     { "loose_unrolled", "2", "4|1", "rmsnorm f32 1000000x25|rmsnorm f32 100000x501" },
     { "scale_threads", "256", "128|512", "rmsnorm f32 4096x4096 every 2|softmax f32 4x8388608" },
     { "scale_segment", "4096", "2048|8192", "rmsnorm f32 4096x4096 every 2|softmax f32 4x8388608" },

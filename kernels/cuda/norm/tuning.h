@@ -52,6 +52,7 @@ struct gr_norm_tuning {
   /* Bytes of a row for which there is a thread, or four times as many where one has four words of it: not measured
      since those came, which took f32 10^6 x 21 104 -> 62 us, f16 500000 x 70 127 -> 76, f64 799910 x 21 134 -> 75. */
   static constexpr int loose_thread_bytes = 8;
+  static_assert(loose_thread_bytes <= 8, "threads have as many words as a row, and so each one or four");
   /* Words of a lane at a time, where they are copied and where short rows are added up and written: by 4 10^6 x 25 112
      -> 120, 10^5 x 501 145 -> 149 (H100). */
   static constexpr int loose_unrolled = 2;
