@@ -30,12 +30,15 @@ struct gr_few_words {
   typename F::Word x[rows];
   std::conditional_t<second == GR_FEW_MATRIX, typename F::Word, T> y[second == GR_FEW_NONE ? 1 : rows];
 
+  /* Whether no row from r on is there, asked of every fourth: else one that is not costs what it would if it were. */
+  static __device__ __forceinline__ bool none_from(int r, int n) { return r % 4 == 0 && r >= n; }
   /* Those of n rows at p, of which `there` bytes are columns. */
   static __device__ __forceinline__ void load(typename F::Word (&w)[rows], const char *at, int64_t stride, int n,
                                               int there, bool unaligned) {
     const char *p = at;
 #pragma unroll
     for (int r = 0; r < rows; r++) {
+      if (none_from(r, n)) break;
       if (r < n && there > 0) w[r] = F::begin(p);
       p += stride;
       asm volatile("" : "+l"(p)); /* one address at a time */
@@ -44,6 +47,7 @@ struct gr_few_words {
     p = at;
 #pragma unroll
     for (int r = 0; r < rows; r++) {
+      if (none_from(r, n)) break;
       if (r < n && there > 0) w[r] = F::end(w[r], p, there);
       p += stride;
       asm volatile("" : "+l"(p));
@@ -79,8 +83,10 @@ __device__ __forceinline__ gr_acc gr_few_total(const W &w, int n, int c, const g
   } else {
     typename Q::Lane l = Q::start();
 #pragma unroll
-    for (int r = 0; r < W::rows; r++)
+    for (int r = 0; r < W::rows; r++) {
+      if (W::none_from(r, n)) break;
       if (r < n) Q::add(l, w.first(r, c), w.other(r, c), k, r);
+    }
     if constexpr (Q::kind == GR_ACC_POSITION) Q::mark(l, l.code);
     return Q::state(l, k);
   }
