@@ -158,7 +158,9 @@ typedef struct gr_down_job {
   int want;      /* of extremes: 1 the least, 2 the largest, 3 both */
   int64_t ahead; /* bytes from a load to its prefetch, 0: none */
   void *lanes;   /* of GR_DOWN_LANES bytes, at the start of a cache line */
-  double *sums;  /* of a float's sums and dots: where they go, and no states; or NULL */
+  /* Where results go, and no states; or NULL, as of all others: sums and dots of floats as doubles, of integers as
+     int64_t, an extreme (not both) as an element, positions, from 1, as int64_t. */
+  void *results;
 } gr_down_job;
 typedef void (*gr_down)(const gr_down_job *job, gr_acc *states);
 /* Lanes that a sum by doubles keeps in memory, of n elements of that size: a quarter of them, or half of the tree's. */

@@ -120,9 +120,9 @@ static int64_t bytes_ahead(const gr_plan *p, int single, int columns) {
   return p->kind == GR_ACC_VARIANCE && job->n * job->count * p->size > NOT_CACHED ? (int64_t)columns * p->size : 0;
 }
 
-/* sums: where those of columns of a leaf may go instead, or NULL. Whether they went there. */
+/* results: where those of columns of a leaf may go instead, or NULL. Whether they went there. */
 static int count_strip(const gr_plan *p, int64_t v, int columns, int64_t from, int64_t n, counters *c, gr_acc *states,
-                       double *sums) {
+                       void *results) {
   const gr_vec *x = &p->job->a, *y = &p->job->b;
   const int leaf = GR_LEAF(p->size), more = columns < GR_DOWN_LEAST ? GR_DOWN_LEAST - columns : 0, two = p->inputs == 2;
   const int whole = columns + more, single = n <= leaf;
@@ -137,7 +137,7 @@ static int count_strip(const gr_plan *p, int64_t v, int columns, int64_t from, i
   d.count = whole;
   d.want = gr_down_want(p->job->op);
   d.ahead = bytes_ahead(p, single, whole);
-  d.sums = single && more == 0 ? sums : NULL;
+  d.results = single && more == 0 ? results : NULL;
   for (; n > 0; n -= leaf, from += leaf) {
     uint64_t k;
     int i;
@@ -146,7 +146,7 @@ static int count_strip(const gr_plan *p, int64_t v, int columns, int64_t from, i
     d.y = two ? (const char *)y->data + (v - more) * y->step + from * y->stride : NULL;
     to = single && more == 0 ? states : own;
     p->down(&d, to);
-    if (d.sums) return 1;
+    if (d.results) return 1;
     if (p->kind == GR_ACC_POSITION)
       for (i = 0; i < whole; i++) to[i].i[1] += from;
     if (to == states) return 0;
@@ -166,9 +166,10 @@ static int count_strip(const gr_plan *p, int64_t v, int columns, int64_t from, i
 }
 
 /* As turn_strip. A strip that is too narrow for a vector begins further left. */
-static int down_strip(const gr_plan *p, int64_t v, int columns, int64_t from, int64_t n, gr_acc *states, double *sums) {
+static int down_strip(const gr_plan *p, int64_t v, int columns, int64_t from, int64_t n, gr_acc *states,
+                      void *results) {
   counters *c = gr_room_take(sizeof(*c));
-  const int there = count_strip(p, v, columns, from, n, c, states, sums);
+  const int there = count_strip(p, v, columns, from, n, c, states, results);
   gr_room_give(c);
   return there;
 }
@@ -179,8 +180,8 @@ static int goes_down(const gr_plan *p) {
   return p->down && (p->inputs < 2 || y->step == 0 || (y->step == p->size && (y->stride != p->size || p->job->n == 1)));
 }
 
-static int do_strip(const strips *s, int64_t v, int columns, int64_t from, int64_t n, gr_acc *states, double *sums) {
-  if (s->down) return down_strip(s->p, v, columns, from, n, states, sums);
+static int do_strip(const strips *s, int64_t v, int columns, int64_t from, int64_t n, gr_acc *states, void *results) {
+  if (s->down) return down_strip(s->p, v, columns, from, n, states, results);
   turn_strip(s->p, v, columns, from, n, states);
   return 0;
 }
@@ -196,10 +197,10 @@ static void do_group(void *arg, int64_t k) {
   const int64_t count = s->p->job->count, step = s->columns;
   int64_t v = k * s->group * step, end = v + s->group * step;
   gr_acc states[GR_DOWN_MOST];
-  double *out = gr_finishes_sums(s->p) ? (double *)s->p->job->out : NULL;
   for (; v < end && v < count; v += step) {
     const int width = strip_width(s, v);
-    if (do_strip(s, v, width, 0, s->p->job->n, states, out ? out + v : NULL)) gr_finish_sums(s->p, width, out + v);
+    void *results = gr_results_at(s->p, v);
+    if (do_strip(s, v, width, 0, s->p->job->n, states, results)) gr_finish_results(s->p, width, results);
     else gr_finish_vectors(s->p, v, width, states);
   }
 }

@@ -208,17 +208,35 @@ static void finish_extremes(const gr_reduce_job *job, int64_t v, int count, cons
 #undef PUT
 }
 
-int gr_finishes_sums(const gr_plan *p) {
+/* Results that are nearly what kernels find: sums of floats, or their means, and what a kernel may write by itself. */
+static int are_double_sums(const gr_plan *p) {
   const gr_op op = p->job->op;
   return p->job->out_dtype == GR_F64 && p->kind == GR_ACC_TREE &&
          (op == GR_OP_sum || op == GR_OP_dot || op == GR_OP_mean);
 }
+static int are_whole_sums(const gr_plan *p) {
+  const gr_op op = p->job->op;
+  return p->job->out_dtype == GR_I64 && p->kind == GR_ACC_WRAP && (op == GR_OP_sum || op == GR_OP_dot);
+}
+static int are_extremes(const gr_plan *p) {
+  return p->job->out_dtype == p->job->dtype && (p->job->op == GR_OP_min || p->job->op == GR_OP_max);
+}
+static int are_positions(const gr_plan *p) { return p->job->out_dtype == GR_I64 && p->kind == GR_ACC_POSITION; }
 
-void gr_finish_sums(const gr_plan *p, int count, double *sums) {
+void *gr_results_at(const gr_plan *p, int64_t v) {
+  const int written = are_double_sums(p) || are_whole_sums(p) || are_extremes(p) || are_positions(p);
+  return written ? (char *)p->job->out + v * gr_size_of(p->job->out_dtype) : NULL;
+}
+
+static void finish_sums(const gr_plan *p, int count, double *sums) {
   const double less = gr_divisor((double)p->job->n, p->job->ddof);
   int k;
   for (k = 0; k < count && p->job->op == GR_OP_mean; k++) sums[k] = sums[k] / less;
   for (k = 0; k < count; k++) sums[k] = gr_canonical(sums[k]);
+}
+
+void gr_finish_results(const gr_plan *p, int count, void *results) {
+  if (are_double_sums(p)) finish_sums(p, count, (double *)results);
 }
 
 void gr_finish_vectors(const gr_plan *p, int64_t v, int count, const gr_acc *states) {
@@ -227,16 +245,16 @@ void gr_finish_vectors(const gr_plan *p, int64_t v, int count, const gr_acc *sta
   double *f = (double *)job->out + v;
   int64_t *i = (int64_t *)job->out + v;
   int k;
-  if (gr_finishes_sums(p)) {
+  if (are_double_sums(p)) {
     for (k = 0; k < count; k++) f[k] = states[k].f[0];
-    gr_finish_sums(p, count, f);
+    finish_sums(p, count, f);
   } else if (job->out_dtype == GR_F64 && job->op == GR_OP_var) {
     for (k = 0; k < count; k++) f[k] = gr_canonical(states[k].f[1] / gr_divisor(n - job->ddof, job->ddof));
-  } else if (job->out_dtype == GR_I64 && p->kind == GR_ACC_WRAP && (job->op == GR_OP_sum || job->op == GR_OP_dot)) {
+  } else if (are_whole_sums(p)) {
     for (k = 0; k < count; k++) i[k] = states[k].i[0];
-  } else if (job->out_dtype == job->dtype && (job->op == GR_OP_min || job->op == GR_OP_max)) {
+  } else if (are_extremes(p)) {
     finish_extremes(job, v, count, states, job->op == GR_OP_max);
-  } else if (job->out_dtype == GR_I64 && p->kind == GR_ACC_POSITION) {
+  } else if (are_positions(p)) {
     for (k = 0; k < count; k++) i[k] = states[k].i[1] + 1;
   } else {
     for (k = 0; k < count; k++) gr_finish_vector(p, v + k, states[k]);
@@ -356,9 +374,9 @@ static void do_narrow_batch(void *arg, int64_t k) {
     gr_turn(p->size, turned_x, pitch, (const char *)x->data + v * x->step, x->step, rows, (int)job->n);
     if (two && d.y_wide)
       gr_turn(p->size, turned_y, pitch, (const char *)y->data + v * y->step, y->step, rows, (int)job->n);
-    d.sums = !more && gr_finishes_sums(p) ? (double *)job->out + v : NULL;
+    d.results = more ? NULL : gr_results_at(p, v);
     p->down(&d, states);
-    if (d.sums) gr_finish_sums(p, rows, d.sums);
+    if (d.results) gr_finish_results(p, rows, d.results);
     else gr_finish_vectors(p, v, rows, states);
   }
   gr_room_give(turned_x);

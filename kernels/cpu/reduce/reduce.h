@@ -28,9 +28,10 @@ void gr_finish_vector(const gr_plan *p, int64_t v, gr_acc acc);
 /* The same of vectors v .. v + count - 1. */
 void gr_finish_vectors(const gr_plan *p, int64_t v, int count, const gr_acc *states);
 
-/* Whether results are sums, or sums by a number, as doubles; and such results from their sums, in place. */
-int gr_finishes_sums(const gr_plan *p);
-void gr_finish_sums(const gr_plan *p, int count, double *sums);
+/* Where kernels that go down vectors may write what their states would come to, of vector v on, or NULL; and what is
+   left to do there: sums of floats may be NaN, or are divided. */
+void *gr_results_at(const gr_plan *p, int64_t v);
+void gr_finish_results(const gr_plan *p, int count, void *results);
 
 /* The columns of a row-major matrix (step == size): strip by strip, in the order of memory. */
 void gr_reduce_columns(const gr_plan *p, gr_parallel parallel);
