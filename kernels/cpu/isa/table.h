@@ -124,6 +124,11 @@ static inline uint32_t *gr_ran_over(uint8_t *low, int64_t slots) {
 #define GR_EXPS_CHUNK 512
 typedef void (*gr_exps)(gr_dtype t, const char *x, int64_t stride, int m, double most, double *y);
 
+/* The same of n elements of f32 that lie side by side, as f32; y may be x. And y * factor there, in place, as it is
+   stored. */
+typedef void (*gr_exps_beside)(const float *x, float most, int64_t n, float *y);
+typedef void (*gr_scale_beside)(float *y, float factor, int64_t n);
+
 /* The tree's sum of a leaf's elements of t, or of the first m, which are doubles here. */
 typedef double (*gr_leaf_sum)(gr_dtype t, const double *y, int m);
 
@@ -136,10 +141,12 @@ static inline double gr_softmax_factor(gr_dtype t, double sum) {
 typedef void (*gr_scaled_store)(gr_dtype t, char *to, int64_t stride, const double *y, double factor, int m);
 
 /*
-** softmax or rmsnorm of GR_NARROW_ROWS rows of n elements (GR_NARROW_MOST at most), turned: element k of row r is at
-** x + k * pitch + r * size, its result at out + (k * GR_NARROW_ROWS + r) * size. w: the weights of rmsnorm, or NULL.
+** softmax or rmsnorm of GR_NARROW_ROWS rows of n elements (GR_NARROW_MOST at most; softmax, but of f64, as many as fill
+** the same room with f32), turned: element k of row r is at x + k * pitch + r * size, its result at
+** out + (k * GR_NARROW_ROWS + r) * size. w: the weights of rmsnorm, or NULL.
 */
 #define GR_NARROW_MOST 32
+#define GR_NARROW_MOST_F32 64
 #define GR_NARROW_ROWS 64
 typedef void (*gr_narrow)(gr_dtype t, const char *x, int64_t pitch, int n, const double *w, double eps, char *out);
 
@@ -202,6 +209,8 @@ typedef struct gr_cpu_table {
   gr_bins bins;
   gr_count count;
   gr_exps exps;
+  gr_exps_beside exps_beside;
+  gr_scale_beside scale_beside;
   gr_leaf_sum leaf_sum;
   gr_scaled_store scaled_store;
   gr_narrow narrow_softmax, narrow_rmsnorm;

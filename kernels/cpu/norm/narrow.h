@@ -4,8 +4,8 @@
 
 #include "kernels/cpu/isa/table.h"
 
-static inline int gr_takes_narrow(gr_dtype t, int64_t n, int64_t count, const gr_vec *x, const gr_vec *out) {
-  return n <= GR_NARROW_MOST && count >= 8 && x->stride == gr_size_of(t) && out->stride == gr_size_of(t);
+static inline int gr_takes_narrow(gr_dtype t, int most, int64_t n, int64_t count, const gr_vec *x, const gr_vec *out) {
+  return n <= most && count >= 8 && x->stride == gr_size_of(t) && out->stride == gr_size_of(t);
 }
 
 /* Rows from .. end - 1, of n elements. w: n weights as doubles, or NULL. */

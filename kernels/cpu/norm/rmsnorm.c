@@ -44,7 +44,7 @@ static void do_rows(void *arg, int64_t k) {
   const int64_t end = (k + 1) * s->rows < job->count ? (k + 1) * s->rows : job->count;
   const int64_t most = CACHED_BYTES / (job->n * gr_size_of(job->dtype)) + 1;
   int64_t row;
-  if (job->n <= MOST_TURNED && gr_takes_narrow(job->dtype, job->n, job->count, &job->x, &job->out)) {
+  if (gr_takes_narrow(job->dtype, MOST_TURNED, job->n, job->count, &job->x, &job->out)) {
     double w[GR_NARROW_MOST];
     int i;
     for (i = 0; job->w.data && i < job->n; i++)

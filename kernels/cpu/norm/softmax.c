@@ -1,6 +1,7 @@
 /*
 ** Softmax of rows: exp(x - max), in f32 but for f64, over the tree's sum of these, in doubles. Pieces of a row are
-** whole subtrees; short rows keep their exponentials, others make them twice.
+** whole subtrees. Exponentials of f32 wait where the results go; of others, those of short rows are kept, those of
+** long ones made twice.
 */
 #include "kernels/cpu/norm/narrow.h"
 #include "kernels/cpu/room.h"
@@ -85,6 +86,41 @@ static double largest(const gr_softmax_job *job, int64_t row, gr_parallel parall
   return gr_cpu_reduce_value(&max, parallel).v[0].f;
 }
 
+/* ---- f32 side by side ---- */
+
+static int is_beside(const gr_softmax_job *job) {
+  return job->dtype == GR_F32 && job->x.stride == 4 && job->out.stride == 4;
+}
+
+/* A piece of the row: its elements from *from on; how many. */
+static int64_t piece_of(const row_state *s, int64_t piece, int64_t *from) {
+  *from = piece * s->piece;
+  return *from + s->piece < s->job->n ? s->piece : s->job->n - *from;
+}
+static float *result(const row_state *s, int64_t from) {
+  return (float *)(uintptr_t)s->job->out.data + s->row * (s->job->out.step / 4) + from;
+}
+
+static void sum_beside(void *arg, int64_t piece) {
+  row_state *s = (row_state *)arg;
+  const gr_cpu_table *table = gr_cpu_table_in_use();
+  gr_reduce_job sum;
+  int64_t from;
+  const int64_t m = piece_of(s, piece, &from);
+  memset(&sum, 0, sizeof(sum));
+  table->exps_beside((const float *)(const void *)element(s, from), (float)s->most, m, result(s, from));
+  s->sums[piece] = table->span[GR_RED_SUM][GR_F32](result(s, from), NULL, m, &sum);
+}
+
+static void scale_beside(void *arg, int64_t piece) {
+  const row_state *s = (const row_state *)arg;
+  int64_t from;
+  const int64_t m = piece_of(s, piece, &from);
+  gr_cpu_table_in_use()->scale_beside(result(s, from), (float)s->factor, m);
+}
+
+/* ---- rows ---- */
+
 static void do_row(const gr_softmax_job *job, int64_t row, gr_parallel parallel) {
   const int size = gr_size_of(job->dtype), leaf = GR_LEAF(size);
   row_state s;
@@ -95,7 +131,7 @@ static void do_row(const gr_softmax_job *job, int64_t row, gr_parallel parallel)
   s.most = largest(job, row, parallel);
   c.top = 0;
   c.count = 0;
-  if (job->n <= MOST_KEPT) {
+  if (!is_beside(job) && job->n <= MOST_KEPT) {
     double *y = gr_room_take(KEPT_ROOM);
     const int n = (int)job->n;
     int from;
@@ -110,10 +146,10 @@ static void do_row(const gr_softmax_job *job, int64_t row, gr_parallel parallel)
   s.piece = PIECE_BYTES / size;
   while ((job->n - 1) / s.piece >= MOST_PIECES) s.piece *= 2;
   pieces = (job->n - 1) / s.piece + 1;
-  gr_in_pieces(parallel, pieces, 1, sum_piece, &s);
+  gr_in_pieces(parallel, pieces, 1, is_beside(job) ? sum_beside : sum_piece, &s);
   for (k = 0; k < pieces; k++) gr_counter_push(&c, GR_RED_SUM, GR_ACC_TREE, s.sums[k]);
   s.factor = gr_softmax_factor(job->dtype, gr_counter_fold(&c, GR_RED_SUM, GR_ACC_TREE).f[0]);
-  gr_in_pieces(parallel, pieces, 1, scale_piece, &s);
+  gr_in_pieces(parallel, pieces, 1, is_beside(job) ? scale_beside : scale_piece, &s);
 }
 
 /* Several short rows to a thread; long ones one after the other, by all threads. */
@@ -126,7 +162,8 @@ static void do_batch(void *arg, int64_t k) {
   const batches *b = (const batches *)arg;
   const int64_t end = (k + 1) * b->rows < b->job->count ? (k + 1) * b->rows : b->job->count;
   int64_t row;
-  if (gr_takes_narrow(b->job->dtype, b->job->n, b->job->count, &b->job->x, &b->job->out)) {
+  const int most = b->job->dtype == GR_F64 ? GR_NARROW_MOST : GR_NARROW_MOST_F32;
+  if (gr_takes_narrow(b->job->dtype, most, b->job->n, b->job->count, &b->job->x, &b->job->out)) {
     gr_narrow_rows(gr_cpu_table_in_use()->narrow_softmax, b->job->dtype, &b->job->x, &b->job->out, (int)b->job->n,
                    k * b->rows, end, NULL, 0);
     return;
