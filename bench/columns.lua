@@ -36,6 +36,12 @@ local cases = {
   "sum f32 200000 50 +1", "sum f16 1000 101", "norm i32 65536 512", "sum f32 65536 1024", "var bf16 76 1084385",
   "var f16 200 300001", "var f16 300 1000000", "var f32 100 400001", "var f64 60 500001", "var f64 200 100001",
   "var u8 5 8000001", "var i16 8 4000000", "var f16 5 5000001", "var f32 5 3000001", "var f64 3 2000001",
+  "argmax i32 13 2170708", "argmax i8 3 1000001", "max f32 9 3000001", "var f32 10 3000001", "dot f16 5 6819963",
+  "mv f16 884 116 rows", "mv f16 300000 26 rows", "var f16 300000 19 rows", "var f32 300000 50 rows",
+  "rmsnorm f16 16384 4096 rows", "rmsnorm bf16 13107 5120 rows", "rmsnorm f16 87381 768 rows",
+  "rmsnorm bf16 65536 1024 rows", "rmsnorm f16 1048576 64 rows", "rmsnorm f16 262144 256 rows",
+  "rmsnorm f16 500000 70 rows", "rmsnorm f32 1000000 21 rows", "rmsnorm f64 799910 21 rows",
+  "rmsnorm f16 4 9244144 rows",
 }
 
 local function side_by_side(old, new)

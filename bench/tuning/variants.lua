@@ -118,11 +118,11 @@ template <typename T> static cudaError_t gr_hist_tried(const gr_hist_plan *p, cu
 ]],
   ["cuda/norm/softmax.cu"] = [[
 #include "kernels/cuda/norm/softmax_rows.cuh"
-#define gr_for_float gr_for_tried<GR_F16, GR_BF16, GR_F32, GR_F64>
+#define gr_for_dtype gr_for_tried
 ]],
   ["cuda/norm/rmsnorm.cu"] = [[
 #include "kernels/cuda/norm/rmsnorm_ring.cuh"
-#define gr_for_float gr_for_tried<GR_F16, GR_BF16, GR_F32, GR_F64>
+#define gr_for_dtype gr_for_tried
 ]],
 }
 local reducer_of = { sum = "SUM", prod = "PROD", max = "MINMAX", min = "MINMAX", argmax = "ARGMAX", var = "VARIANCE",
@@ -155,6 +155,7 @@ local function reduced(source, row)
         local name = c.dtype:upper()
         dtypes["t == GR_" .. name] = true
         dtypes["t == GR_" .. name:gsub("^I(%d)", "U%1")] = name ~= "I64" or nil
+        if name == "BF16" and pattern:find "norm" then dtypes["t == GR_F16"] = true end -- whose kernels do both
         reducers[("GR_RED_##red == GR_RED_%s"):format(reducer_of[c.op] or "SUM")] = true
       end
       local function any(set)

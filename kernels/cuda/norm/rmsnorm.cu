@@ -3,23 +3,25 @@
 ** squares folds along the tree: several of up to 2 KB to a warp, longer ones a warp to a leaf and up to 64 KB to a
 ** block; of still longer ones several blocks have a piece each and wait for each other's sums, or, of many, blocks
 ** stay and pass one after the other through a ring. Rows that are not of whole aligned words go the same ways, but for
-** the ring, by a kernel of their own (loose). What is strided takes two launches: the sums of squares by the
-** reduction, then the scaling.
+** the ring, by a kernel of their own (loose). What is strided, or longer than all blocks hold, takes two launches: the
+** sums of squares by the reduction, then the scaling.
 */
 #include "kernels/cuda/norm/rmsnorm_loose.cuh"
 #include "kernels/cuda/norm/rmsnorm_ring.cuh"
 
-/* Sets of rows of `words` words a lane whose sums are made at once. */
+/* Sets of rows whose sums are made at once, where a thread has `words` words of a row. */
 template <int words>
 constexpr int sets_at_once = words == 1 ? Tuning::rows_together : 2;
 
 /*
-** The sum of a row of each of G sets, which begins at kept + i * words * 32: lanes share the sets out, so that each has
-** one, and of its row G lanes of the tree, which fold as they are added up; only the rest is folded between lanes.
-** Lanes begin with different ones of the G, so that they meet different banks. A lane's set is t / (threads / G).
+** The sums of squares of G rows, one from each of G sets that follow each other in shared memory. The `threads` threads
+** that fetched a row of each are split into G groups: group number `set` has that set's row, each of its threads what
+** G threads fetched of it, threads / G apart, so that the upper steps of the tree are additions within a thread. Groups
+** begin at different ones of the G, so that they meet different banks.
 */
 template <gr_dtype D, int words, int G>
 static __device__ __forceinline__ double sum_of_sets(const uint4 *kept, int threads, int all, int lane, bool brain) {
+  static_assert(G == 2 || G == 4, "the tree's steps below are one or two");
   constexpr int C = per_word<D>;
   const int t = lane & (threads - 1), apart = threads / G, set = t / apart;
   const uint4 *row = kept + set * words * 32 + (lane - t);
@@ -28,7 +30,7 @@ static __device__ __forceinline__ double sum_of_sets(const uint4 *kept, int thre
   for (int j = 0; j < G; j++) {
     const int at = t - set * apart + ((j + set) & (G - 1)) * apart;
     double(&sum)[C] = s[j & (G / 2 - 1)];
-    if (words == 1) { /* squares are exact, or rounded by themselves; so further ones may follow */
+    if (words == 1) { /* one square a lane of the tree: to add the second to it is the tree's first step */
       if (j < G / 2) start_squares<D>(sum);
       if (at < all) add_squares<D>(sum, row[at], brain);
     } else {
@@ -48,15 +50,15 @@ static __device__ __forceinline__ double sum_of_sets(const uint4 *kept, int thre
 }
 
 /*
-** Rows of up to 2 KB: `threads` lanes a row, each with `some` of its words, in sets of 32 / threads rows; whichever way
-** they fold, a lane of a row keeps the sum of one set. Sets of many rows fold together where it is known when compiled
-** for how many words a lane has room (fixed).
+** Rows of up to 2 KB: `threads` threads a row, each with `used` of its words, in sets of 32 / threads rows; whichever
+** way they fold, a thread of a row keeps the sum of one set. Sets of many rows fold together where it is known when
+** compiled for how many words a thread has room (fixed).
 */
 template <gr_dtype D, int fixed>
 static __global__ void __launch_bounds__(Tuning::rows_warps * 32, Tuning::rows_blocks<fixed != 0, gr_size<D>>)
-    rmsnorm_rows(const __grid_constant__ rmsnorm_args q, int threads, int any_words, int sets) {
+    rmsnorm_rows(const __grid_constant__ rmsnorm_args q, int threads, int used_words, int sets) {
   constexpr int C = per_word<D>, G = sets_at_once<fixed ? fixed : 1>;
-  const int some = fixed == 1 ? 1 : any_words, words = fixed ? fixed : some;
+  const int used = fixed == 1 ? 1 : used_words, words = fixed ? fixed : used;
   __shared__ uint4 kept[Tuning::rows_warps][Tuning::rows_words * 32];
   int lane = threadIdx.x & 31, warp = gr_warp_index(), t = lane & (threads - 1), per = 32 / threads;
   int all = (int)(q.n * gr_size<D> / 16);
@@ -68,7 +70,7 @@ static __global__ void __launch_bounds__(Tuning::rows_warps * 32, Tuning::rows_b
     const uint4 *from = (const uint4 *)(q.x + (row + i * per) * q.x_step) + t;
     if (row + i * per < q.count)
 #pragma unroll 1
-      for (int k = 0; k < some; k++)
+      for (int k = 0; k < used; k++)
         if (t + k * threads < all) gr_copy_async<16>(mine + (i * words + k) * 32, from + k * threads);
   }
   gr_copies_wait();
@@ -96,7 +98,7 @@ static __global__ void __launch_bounds__(Tuning::rows_warps * 32, Tuning::rows_b
   const float low = __double2float_rd(r), high = __double2float_ru(r);
   gr_await_earlier();
 #pragma unroll 1
-  for (int k = 0; k < some; k++) {
+  for (int k = 0; k < used; k++) {
     weights_word<D> w;
     bool present = t + k * threads < all;
     if (q.w && present) w.set(__ldg((const uint4 *)q.w + k * threads + t), q.brain);
@@ -257,7 +259,7 @@ template <gr_dtype D> static cudaError_t start_rows(const rmsnorm_args *q, const
   int all = (int)(q->n * gr_size<D> / 16), threads = 1, words = 1;
   while (threads < 32 && threads < all) threads *= 2;
   while (words * threads < all) words *= 2;
-  int some = (all + threads - 1) / threads;
+  int used = (all + threads - 1) / threads;
   int sets = threads < Tuning::rows_words / words ? threads : Tuning::rows_words / words;
   /* Few rows: rather more warps. */
   while (sets > 1 && q->count * threads < (int64_t)run->chip->sms * Tuning::rows_resident * 32 * sets) sets /= 2;
@@ -266,7 +268,7 @@ template <gr_dtype D> static cudaError_t start_rows(const rmsnorm_args *q, const
   if (words == 2 && sets % sets_at_once<2> == 0) kernel = (const void *)rmsnorm_rows<D, 2>;
   if (words == 4 && sets % sets_at_once<4> == 0) kernel = (const void *)rmsnorm_rows<D, 4>;
   int64_t rows = (int64_t)Tuning::rows_warps * sets * (32 / threads);
-  void *args[] = {(void *)q, &threads, &some, &sets};
+  void *args[] = {(void *)q, &threads, &used, &sets};
   return launch(kernel, args, (q->count + rows - 1) / rows, Tuning::rows_warps, 0, run);
 }
 

@@ -9,7 +9,6 @@
 #include "kernels/cuda/norm/blocks_of_row.cuh"
 #include "kernels/cuda/norm/rmsnorm_word.cuh"
 #include "kernels/cuda/norm/tuning.h"
-#include "kernels/cuda/reduce/rows_by_vector.cuh"
 
 using Tuning = gr_norm_tuning;
 

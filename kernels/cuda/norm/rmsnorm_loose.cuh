@@ -46,6 +46,7 @@ static __global__ void __launch_bounds__(Tuning::pieces_warps * 32, Tuning::piec
     rmsnorm_loose(const __grid_constant__ rmsnorm_args q, const __grid_constant__ loose_plan p, gr_halves *partials,
                   gr_tag tag) {
   constexpr int size = gr_size<D>, C = per_word<D>;
+  static_assert(leaf_bytes<D> / size <= 1 << 15, "a row's number is a product (inverse)");
   extern __shared__ uint4 kept[];
   int lane = threadIdx.x & 31, warp = gr_warp_index(), warps = blockDim.x >> 5, rows = 1, bytes, row_bytes = 0;
   int64_t row = blockIdx.x, offset = 0;

@@ -16,14 +16,15 @@ struct gr_norm_tuning {
      77.7 and 80.5; by 4 words 137 -> 147 (H100). */
   static constexpr int rows_warps = 4, rows_words = 8;
   /* Sets of rows of one word a lane that fold at once, each shared by a part of the lanes: by 2, which traded halves,
-     f16 2^20 x 64 97 us, 2^18 x 256 102, now 77.7 and 80.5; 8 would hold too many registers. */
+     f16 2^20 x 64 97 us, 2^18 x 256 102, now 77.7 and 80.5. The code has 2 and 4. */
   static constexpr int rows_together = 4;
   /* Warps of a multiprocessor before one has several sets: by 8 10000 x 64 5.28 -> 5.03, x 256 7.52 -> 7.67 (H100). */
   static constexpr int rows_resident = 16;
-  /* Blocks of a multiprocessor, of which 4 bytes at most are spilled: by 6 f16 2^20 x 64 83.9 us, 2^18 x 256 90.2, f16
-     65536 x 1024 83.8, by 8 77.7, 80.5 and 77.4. known: it is known when compiled how many words a lane has. */
+  /* Blocks of a multiprocessor, by the warps there: of 24 f16 2^20 x 64 83.9 us, 2^18 x 256 90.2, 65536 x 1024 83.8, of
+     32 77.7, 80.5 and 77.4 (on 9.0 some 8 bytes are spilled), of 40 84, 86 and 87; f32 as before, 40 and 48. known: it
+     is known when compiled how many words a thread has. */
   template <bool known, int size>
-  static constexpr int rows_blocks = size == 2 ? 8 : known ? 10 : 12;
+  static constexpr int rows_blocks = (size == 2 ? 32 : known ? 40 : 48) / rows_warps;
   /* Words or sets that a lane has at a time, in loops over more: by 1 f16 131072 x 768 145 -> 143, f32 x 384 within 1 %
      (H100). */
   static constexpr int rows_unrolled = 2;
@@ -50,9 +51,9 @@ struct gr_norm_tuning {
      10^6 x 3 150 -> 204, f16 20 x 10^6 x 3 272 -> 375. */
   static constexpr int loose_warps = 4, loose_resident = 32, loose_rows = 256;
   /* Bytes of a row for which there is a thread, or four times as many where one has four words of it: not measured
-     since those came, which took f32 10^6 x 21 104 -> 62 us, f16 500000 x 70 127 -> 76, f64 799910 x 21 134 -> 75. */
+     since those came, which took f32 10^6 x 21 104 -> 63 us, f16 500000 x 70 127 -> 75, f64 799910 x 21 134 -> 76. */
   static constexpr int loose_thread_bytes = 8;
-  static_assert(loose_thread_bytes <= 8, "threads have as many words as a row, and so each one or four");
+  static_assert(loose_thread_bytes <= 8, "four words of a quarter of the threads must cover the row");
   /* Words of a lane at a time, where they are copied and where short rows are added up and written: by 4 10^6 x 25 112
      -> 120, 10^5 x 501 145 -> 149 (H100). */
   static constexpr int loose_unrolled = 2;

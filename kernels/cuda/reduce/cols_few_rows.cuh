@@ -30,7 +30,8 @@ struct gr_few_words {
   typename F::Word x[rows];
   std::conditional_t<second == GR_FEW_MATRIX, typename F::Word, T> y[second == GR_FEW_NONE ? 1 : rows];
 
-  /* Whether no row from r on is there, asked of every fourth: else one that is not costs what it would if it were. */
+  /* Whether no row from r on is there, asked of every fourth, so that absent rows are passed over by fours and cost no
+     instructions that do nothing. */
   static __device__ __forceinline__ bool none_from(int r, int n) { return r % 4 == 0 && r >= n; }
   /* Those of n rows at p, of which `there` bytes are columns. */
   static __device__ __forceinline__ void load(typename F::Word (&w)[rows], const char *at, int64_t stride, int n,

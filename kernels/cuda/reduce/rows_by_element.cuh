@@ -254,13 +254,14 @@ struct gr_by_element_row {
     if constexpr (!Q::lanes) {
       return any_order<Q>(0, 1, c);
     } else {
+      static_assert(gr_by_element_alone<R> <= 64, "what follows has room for so many");
       if (n <= 4) return tiny<Q, 4, true>(0, 1, c);
       if constexpr (size == 2 && Q::inputs == 1)
         if (fours && n <= 64) return R::dtype == GR_F16 ? by_words_apart<Q>(c) : by_words<Q>(c);
       if constexpr (size >= 4 && (Q::red == GR_RED_SUM || Q::red == GR_RED_DOT)) {
         if (n <= 16) return tiny<Q, 16, true>(0, 1, c);
-        constexpr int most = size == 8 ? 32 : gr_by_element_alone<R>;
-        return n <= 32 ? tiny<Q, 32>(0, 1, c) : tiny<Q, most>(0, 1, c);
+        constexpr int most = gr_by_element_alone<R>;
+        return most == 32 || n <= 32 ? tiny<Q, 32>(0, 1, c) : tiny<Q, most>(0, 1, c);
       }
       if (n <= 16) return tiny<Q, 16, true>(0, 1, c);
       gr_stack<gr_acc, 2> stack;

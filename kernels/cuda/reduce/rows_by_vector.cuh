@@ -28,39 +28,6 @@ __device__ __forceinline__ void gr_add_products(typename R::Lane (&l)[gr_lanes_o
   for (int c = 0; c < gr_lanes_of<R>; c++) R::add(l[c], gr_pick<R::dtype>(x, c), gr_pick<R::dtype>(y, c), unused, 0);
 }
 
-/*
-** `threads` neighbours hold C lanes each of S rows, row s from v[s * C] on. As gr_fold_halves, but while threads have
-** several rows, two trade half of theirs: what thread t keeps are rows t * S / threads and on, or the one where that
-** number lies, from v[0] on.
-*/
-template <class R, int S, int C, int N>
-__device__ __forceinline__ void gr_fold_rows(gr_acc (&v)[N], int threads, int lane) {
-  if constexpr (S == 1) {
-    gr_acc own[C];
-#pragma unroll
-    for (int c = 0; c < C; c++) own[c] = v[c];
-    v[0] = gr_fold_halves<R, C>(own, threads, lane);
-  } else if (threads == 1) {
-#pragma unroll
-    for (int s = 0; s < S; s++) {
-      gr_acc own[C];
-#pragma unroll
-      for (int c = 0; c < C; c++) own[c] = v[s * C + c];
-      gr_fold_own<R, C, C>(own);
-      v[s] = own[0];
-    }
-  } else {
-    int h = threads / 2;
-#pragma unroll
-    for (int i = 0; i < S / 2 * C; i++) {
-      bool upper = lane & h;
-      gr_acc keep = gr_select<R>(upper, v[i + S / 2 * C], v[i]), give = gr_select<R>(upper, v[i], v[i + S / 2 * C]);
-      v[i] = R::merge(keep, gr_shuffle_xor<R>(give, h));
-    }
-    gr_fold_rows<R, S / 2, C>(v, h, lane);
-  }
-}
-
 /* A warp's stage: two rows on their way, and one more word of each, in which a loose row ends. */
 template <class R>
 using gr_by_vector_stage = uint4[2][GR_LEAF_ROWS(gr_size<R::dtype>) * 32 + 1];

@@ -245,9 +245,10 @@ struct gr_reduce_shares {
      of 31 30.3 -> 29.9 (H100); and rows of those that the stage must have room for: rows without gaps always have, as
      16 of 256 bytes are what is staged. */
   static constexpr int tiny_bytes = 256, tiny_rows = 16;
-  /* The same: rows of pairs of 2-byte elements for each multiprocessor; if there are fewer, threads share those of
-     more than so many elements: f16 by a vector 5000 x 50 3.2 -> 1.9 us, 20000 x 50 4.9 -> 3.2, 19180 x 26 4.0 -> 2.5,
-     9896 x 19 2.6 -> 2.0; but 80000 x 50 6.6 -> 8.2, 20000 x 12 1.54 -> 1.95. */
+  /* The same: rows of pairs of 2-byte elements (few_pairs for each multiprocessor); if there are fewer, threads share
+     those of more than few_pairs_alone elements: f16 by a vector 5000 x 50 3.2 -> 1.9 us, 20000 x 50 4.9 -> 3.2,
+     19180 x 26 4.0 -> 2.5, 9896 x 19 2.6 -> 2.0. Shared, 80000 x 50 would take 8.2 us for 6.6 (few_pairs), 20000 x 12
+     1.95 for 1.54 (few_pairs_alone). */
   static constexpr int few_pairs = 256, few_pairs_alone = 16;
   /* gr_reduce_cols_sum: bytes of a row of 8-byte elements, from which rows that begin within a word go by lane, where
      no word is shifted: sum f64 1225 x 17635 58.9 -> 44.2 us, 300 x 100001 80.5 -> 61.8, 65536 x 1023 139 -> 135,
@@ -360,14 +361,14 @@ constexpr int gr_by_element_blocks_for(const gr_reducer_traits &r, bool is_f16) 
 }
 /*
 ** The same: elements of a row of one thread at most; of more, threads share one. Sums, by 32 f32 rows of 50 24.5 ->
-** 28.5 us (H100). Other 4-byte types, by 64 var f32 300000 x 50 33.1 -> 39.3, by a vector 80000 x 50 11.0 -> 12.8;
-** 2-byte types, by 128 var f16 300000 x 101 74.7 -> 83.8, by a vector 46.2 -> 55.7, of 884 rows of 116 1.6 -> 5.8, but
-** mse 82.3 -> 79.2. Without lanes, where a thread makes none that is not there, by 64 argmax f16 300000 x 101 44.5 ->
-** 64.5.
+** 28.5 us (H100). Others of 4 bytes (products, variances, norms), by 64 var f32 300000 x 50 33.1 -> 39.3, by a vector
+** 80000 x 50 11.0 -> 12.8; 2-byte types, by 128 var f16 300000 x 101 74.7 -> 83.8, by a vector 46.2 -> 55.7, of 884
+** rows of 116 1.6 -> 5.8, but mse 82.3 -> 79.2. Without lanes, of which a thread makes none for an element that is not
+** there, by 64 argmax f16 300000 x 101 44.5 -> 64.5.
 */
 constexpr int gr_by_element_alone_for(const gr_reducer_traits &r) {
   if (!r.lanes) return r.size == 2 ? 128 : 64;
-  return r.size == 4 && r.red != GR_RED_SUM ? 32 : 64;
+  return r.size == 8 || (r.size == 4 && r.red != GR_RED_SUM) ? 32 : 64;
 }
 /* The same: elements, or four bytes of them, and words of a thread at a time. H100: by 2 elements sum u8 rows of 50
    28.2 -> 30.1 us, max f32 of 101 within 1 %; by 1 word sums of f32 rows of 101 and 301 within 1 %. */
