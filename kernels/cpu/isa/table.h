@@ -124,10 +124,11 @@ static inline uint32_t *gr_ran_over(uint8_t *low, int64_t slots) {
 #define GR_EXPS_CHUNK 512
 typedef void (*gr_exps)(gr_dtype t, const char *x, int64_t stride, int m, double most, double *y);
 
-/* The same of n elements of f32 that lie side by side, as f32; y may be x. And y * factor there, in place, as it is
-   stored. */
-typedef void (*gr_exps_beside)(const float *x, float most, int64_t n, float *y);
-typedef void (*gr_scale_beside)(float *y, float factor, int64_t n);
+/* The same of elements side by side, but of f64, as f32 (y may be x); y * factor, as it is stored (out may be y); and
+   the sum of a leaf of y's, or of its first m. */
+typedef void (*gr_exps_beside)(gr_dtype t, const char *x, float most, int64_t n, float *y);
+typedef void (*gr_scale_beside)(gr_dtype t, const float *y, float factor, int64_t n, char *out);
+typedef double (*gr_leaf_sum_beside)(gr_dtype t, const float *y, int m);
 
 /* The tree's sum of a leaf's elements of t, or of the first m, which are doubles here. */
 typedef double (*gr_leaf_sum)(gr_dtype t, const double *y, int m);
@@ -211,6 +212,7 @@ typedef struct gr_cpu_table {
   gr_exps exps;
   gr_exps_beside exps_beside;
   gr_scale_beside scale_beside;
+  gr_leaf_sum_beside leaf_sum_beside;
   gr_leaf_sum leaf_sum;
   gr_scaled_store scaled_store;
   gr_narrow narrow_softmax, narrow_rmsnorm;

@@ -1,14 +1,14 @@
 /*
 ** Softmax of rows: exp(x - max), in f32 but for f64, over the tree's sum of these, in doubles. Pieces of a row are
-** whole subtrees. Exponentials of f32 wait where the results go; of others, those of short rows are kept, those of
-** long ones made twice.
+** whole subtrees. Exponentials of f32 side by side wait where the results go; of others, those of short rows are kept,
+** those of long ones made twice.
 */
 #include "kernels/cpu/norm/narrow.h"
 #include "kernels/cpu/room.h"
 
 #define PIECE_BYTES (64 * 1024) /* exponentials are slow: smaller pieces than elsewhere */
 #define MOST_PIECES 512
-#define MOST_KEPT 4096 /* elements, a leaf of any dtype at least */
+#define MOST_KEPT 4096 /* elements, a leaf of any dtype at least; of those that are f32 here twice as many */
 
 typedef struct row_state {
   const gr_softmax_job *job;
@@ -86,10 +86,11 @@ static double largest(const gr_softmax_job *job, int64_t row, gr_parallel parall
   return gr_cpu_reduce_value(&max, parallel).v[0].f;
 }
 
-/* ---- f32 side by side ---- */
+/* ---- f32 and 16-bit floats side by side: all is f32 ---- */
 
 static int is_beside(const gr_softmax_job *job) {
-  return job->dtype == GR_F32 && job->x.stride == 4 && job->out.stride == 4;
+  const int size = gr_size_of(job->dtype);
+  return job->dtype != GR_F64 && job->x.stride == size && job->out.stride == size;
 }
 
 /* A piece of the row: its elements from *from on; how many. */
@@ -97,26 +98,71 @@ static int64_t piece_of(const row_state *s, int64_t piece, int64_t *from) {
   *from = piece * s->piece;
   return *from + s->piece < s->job->n ? s->piece : s->job->n - *from;
 }
-static float *result(const row_state *s, int64_t from) {
-  return (float *)(uintptr_t)s->job->out.data + s->row * (s->job->out.step / 4) + from;
+static char *result(const row_state *s, int64_t from) {
+  const gr_vec *out = &s->job->out;
+  return (char *)(uintptr_t)out->data + s->row * out->step + from * out->stride;
 }
 
+/* Exponentials of m elements, in y, and their sum; from is where a leaf starts. */
+static gr_acc sum_some(const row_state *s, int64_t from, int64_t m, float *y) {
+  const gr_dtype t = s->job->dtype;
+  const gr_cpu_table *table = gr_cpu_table_in_use();
+  const int leaf = GR_LEAF(gr_size_of(t));
+  gr_counter c;
+  int64_t k;
+  table->exps_beside(t, element(s, from), (float)s->most, m, y);
+  if (t == GR_F32) {
+    gr_reduce_job sum;
+    memset(&sum, 0, sizeof(sum));
+    return table->span[GR_RED_SUM][GR_F32](y, NULL, m, &sum);
+  }
+  c.top = 0;
+  c.count = 0;
+  for (k = 0; k < m; k += leaf) {
+    gr_acc acc = {.f = {table->leaf_sum_beside(t, y + k, m - k < leaf ? (int)(m - k) : leaf)}};
+    gr_counter_push(&c, GR_RED_SUM, GR_ACC_TREE, acc);
+  }
+  return gr_counter_fold(&c, GR_RED_SUM, GR_ACC_TREE);
+}
+static void scale_some(const row_state *s, int64_t from, int64_t m, const float *y) {
+  gr_cpu_table_in_use()->scale_beside(s->job->dtype, y, (float)s->factor, m, result(s, from));
+}
+
+/* Pieces of long rows: where exponentials of f32 go is room for them, of 16 bits there is none. */
 static void sum_beside(void *arg, int64_t piece) {
   row_state *s = (row_state *)arg;
-  const gr_cpu_table *table = gr_cpu_table_in_use();
-  gr_reduce_job sum;
-  int64_t from;
+  const int leaf = GR_LEAF(2);
+  int64_t from, k;
   const int64_t m = piece_of(s, piece, &from);
-  memset(&sum, 0, sizeof(sum));
-  table->exps_beside((const float *)(const void *)element(s, from), (float)s->most, m, result(s, from));
-  s->sums[piece] = table->span[GR_RED_SUM][GR_F32](result(s, from), NULL, m, &sum);
+  if (s->job->dtype == GR_F32) {
+    s->sums[piece] = sum_some(s, from, m, (float *)(void *)result(s, from));
+  } else {
+    float *y = gr_room_take(KEPT_ROOM);
+    gr_counter c;
+    c.top = 0;
+    c.count = 0;
+    for (k = 0; k < m; k += leaf)
+      gr_counter_push(&c, GR_RED_SUM, GR_ACC_TREE, sum_some(s, from + k, m - k < leaf ? m - k : leaf, y));
+    s->sums[piece] = gr_counter_fold(&c, GR_RED_SUM, GR_ACC_TREE);
+    gr_room_give(y);
+  }
 }
-
-static void scale_beside(void *arg, int64_t piece) {
+static void scale_piece_beside(void *arg, int64_t piece) {
   const row_state *s = (const row_state *)arg;
-  int64_t from;
+  int64_t from, k;
   const int64_t m = piece_of(s, piece, &from);
-  gr_cpu_table_in_use()->scale_beside(result(s, from), (float)s->factor, m);
+  if (s->job->dtype == GR_F32) {
+    scale_some(s, from, m, (const float *)(const void *)result(s, from));
+  } else {
+    enum { SOME = MOST_KEPT };
+    float *y = gr_room_take(KEPT_ROOM);
+    for (k = 0; k < m; k += SOME) {
+      const int64_t few = m - k < SOME ? m - k : SOME;
+      gr_cpu_table_in_use()->exps_beside(s->job->dtype, element(s, from + k), (float)s->most, few, y);
+      scale_some(s, from + k, few, y);
+    }
+    gr_room_give(y);
+  }
 }
 
 /* ---- rows ---- */
@@ -131,6 +177,13 @@ static void do_row(const gr_softmax_job *job, int64_t row, gr_parallel parallel)
   s.most = largest(job, row, parallel);
   c.top = 0;
   c.count = 0;
+  if (is_beside(job) && job->dtype != GR_F32 && job->n <= 2 * MOST_KEPT) {
+    float *y = gr_room_take(KEPT_ROOM);
+    s.factor = gr_softmax_factor(job->dtype, sum_some(&s, 0, job->n, y).f[0]);
+    scale_some(&s, 0, job->n, y);
+    gr_room_give(y);
+    return;
+  }
   if (!is_beside(job) && job->n <= MOST_KEPT) {
     double *y = gr_room_take(KEPT_ROOM);
     const int n = (int)job->n;
@@ -149,7 +202,7 @@ static void do_row(const gr_softmax_job *job, int64_t row, gr_parallel parallel)
   gr_in_pieces(parallel, pieces, 1, is_beside(job) ? sum_beside : sum_piece, &s);
   for (k = 0; k < pieces; k++) gr_counter_push(&c, GR_RED_SUM, GR_ACC_TREE, s.sums[k]);
   s.factor = gr_softmax_factor(job->dtype, gr_counter_fold(&c, GR_RED_SUM, GR_ACC_TREE).f[0]);
-  gr_in_pieces(parallel, pieces, 1, is_beside(job) ? scale_beside : scale_piece, &s);
+  gr_in_pieces(parallel, pieces, 1, is_beside(job) ? scale_piece_beside : scale_piece, &s);
 }
 
 /* Several short rows to a thread; long ones one after the other, by all threads. */
