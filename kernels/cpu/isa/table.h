@@ -142,8 +142,8 @@ static inline double gr_softmax_factor(gr_dtype t, double sum) {
 typedef void (*gr_scaled_store)(gr_dtype t, char *to, int64_t stride, const double *y, double factor, int m);
 
 /*
-** softmax or rmsnorm of GR_NARROW_ROWS rows of n elements (GR_NARROW_MOST at most; softmax, but of f64, as many as fill
-** the same room with f32), turned: element k of row r is at x + k * pitch + r * size, its result at
+** softmax or rmsnorm of GR_NARROW_ROWS rows of n elements, turned (GR_NARROW_MOST at most; of softmax, but for f64,
+** GR_NARROW_MOST_F32): element k of row r is at x + k * pitch + r * size, its result at
 ** out + (k * GR_NARROW_ROWS + r) * size. w: the weights of rmsnorm, or NULL.
 */
 #define GR_NARROW_MOST 32
@@ -166,8 +166,8 @@ typedef struct gr_down_job {
   int want;      /* of extremes: 1 the least, 2 the largest, 3 both */
   int64_t ahead; /* bytes from a load to its prefetch, 0: none */
   void *lanes;   /* of GR_DOWN_LANES bytes, at the start of a cache line */
-  /* Where results go, and no states; or NULL, as of all others: sums and dots of floats as doubles, of integers as
-     int64_t, an extreme (not both) as an element, positions, from 1, as int64_t. */
+  /* Where results go instead of states, or NULL. Only for sums and dots of floats (doubles) and of integers (int64_t), an
+     extreme, not both (elements), and positions, from 1 (int64_t): all other loops are given NULL. */
   void *results;
 } gr_down_job;
 typedef void (*gr_down)(const gr_down_job *job, gr_acc *states);

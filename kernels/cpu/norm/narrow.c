@@ -11,7 +11,7 @@ void gr_narrow_rows(gr_narrow kernel, gr_dtype t, const gr_vec *x, const gr_vec 
   char *turned = gr_room_take(TURNED + RESULTS), *results = turned + TURNED;
   for (; from < end; from += GR_NARROW_ROWS) {
     const int rows = end - from < GR_NARROW_ROWS ? (int)(end - from) : GR_NARROW_ROWS;
-    if (rows < GR_NARROW_ROWS) memset(turned, 0, TURNED); /* rows that are not there */
+    if (rows < GR_NARROW_ROWS) memset(turned, 0, (size_t)(n * pitch)); /* rows that are not there */
     gr_turn(size, turned, pitch, (const char *)x->data + from * x->step, x->step, rows, n);
     kernel(t, turned, pitch, n, w, eps, results);
     gr_turn(size, (char *)(uintptr_t)out->data + from * out->step, out->step, results, GR_NARROW_ROWS * size, n, rows);

@@ -7,6 +7,7 @@
 #define PIECE_BYTES (256 * 1024)
 #define CACHED_BYTES (16 * 1024) /* of rows, which their results share the first cache with */
 #define MOST_TURNED 11           /* elements of a row: from 12 on a row by itself is quicker */
+_Static_assert(MOST_TURNED <= GR_NARROW_MOST, "their weights have room");
 
 typedef struct norm_state {
   const gr_rmsnorm_job *job;

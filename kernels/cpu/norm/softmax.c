@@ -1,14 +1,16 @@
 /*
 ** Softmax of rows: exp(x - max), in f32 but for f64, over the tree's sum of these, in doubles. Pieces of a row are
-** whole subtrees. Exponentials of f32 side by side wait where the results go; of others, those of short rows are kept,
-** those of long ones made twice.
+** whole subtrees. Short rows are turned, a block of them at a time. Exponentials of other rows of f32 side by side wait
+** where the results go; else those of a row of some length are kept, those of longer ones made twice.
 */
 #include "kernels/cpu/norm/narrow.h"
 #include "kernels/cpu/room.h"
 
 #define PIECE_BYTES (64 * 1024) /* exponentials are slow: smaller pieces than elsewhere */
 #define MOST_PIECES 512
-#define MOST_KEPT 4096 /* elements, a leaf of any dtype at least; of those that are f32 here twice as many */
+#define MOST_KEPT 4096                   /* elements, a leaf of any dtype at least */
+#define MOST_KEPT_BESIDE (2 * MOST_KEPT) /* of 16-bit floats side by side, whose exponentials are f32 */
+#define LEAST_BLOCK 20                   /* rows: to turn fewer, a block of 64 takes longer than each by itself */
 
 typedef struct row_state {
   const gr_softmax_job *job;
@@ -17,7 +19,8 @@ typedef struct row_state {
   gr_acc sums[MOST_PIECES];
 } row_state;
 
-#define KEPT_ROOM ((MOST_KEPT + 8) * sizeof(double)) /* and what is overwritten behind them */
+#define KEPT_ROOM ((MOST_KEPT + 8) * sizeof(double)) /* and what is overwritten behind doubles */
+_Static_assert(MOST_KEPT_BESIDE * sizeof(float) <= KEPT_ROOM && GR_LEAF(2) <= MOST_KEPT, "what is kept has room");
 
 static const char *element(const row_state *s, int64_t from) {
   const gr_softmax_job *job = s->job;
@@ -103,19 +106,15 @@ static char *result(const row_state *s, int64_t from) {
   return (char *)(uintptr_t)out->data + s->row * out->step + from * out->stride;
 }
 
-/* Exponentials of m elements, in y, and their sum; from is where a leaf starts. */
-static gr_acc sum_some(const row_state *s, int64_t from, int64_t m, float *y) {
+/* Makes exponentials of m elements, in y, and adds them up; from is where a leaf starts. */
+static gr_acc exps_and_sum(const row_state *s, int64_t from, int64_t m, float *y) {
   const gr_dtype t = s->job->dtype;
   const gr_cpu_table *table = gr_cpu_table_in_use();
   const int leaf = GR_LEAF(gr_size_of(t));
   gr_counter c;
   int64_t k;
   table->exps_beside(t, element(s, from), (float)s->most, m, y);
-  if (t == GR_F32) {
-    gr_reduce_job sum;
-    memset(&sum, 0, sizeof(sum));
-    return table->span[GR_RED_SUM][GR_F32](y, NULL, m, &sum);
-  }
+  if (t == GR_F32) return table->span[GR_RED_SUM][GR_F32](y, NULL, m, NULL);
   c.top = 0;
   c.count = 0;
   for (k = 0; k < m; k += leaf) {
@@ -124,7 +123,7 @@ static gr_acc sum_some(const row_state *s, int64_t from, int64_t m, float *y) {
   }
   return gr_counter_fold(&c, GR_RED_SUM, GR_ACC_TREE);
 }
-static void scale_some(const row_state *s, int64_t from, int64_t m, const float *y) {
+static void scale_to_results(const row_state *s, int64_t from, int64_t m, const float *y) {
   gr_cpu_table_in_use()->scale_beside(s->job->dtype, y, (float)s->factor, m, result(s, from));
 }
 
@@ -135,14 +134,14 @@ static void sum_beside(void *arg, int64_t piece) {
   int64_t from, k;
   const int64_t m = piece_of(s, piece, &from);
   if (s->job->dtype == GR_F32) {
-    s->sums[piece] = sum_some(s, from, m, (float *)(void *)result(s, from));
+    s->sums[piece] = exps_and_sum(s, from, m, (float *)(void *)result(s, from));
   } else {
     float *y = gr_room_take(KEPT_ROOM);
     gr_counter c;
     c.top = 0;
     c.count = 0;
     for (k = 0; k < m; k += leaf)
-      gr_counter_push(&c, GR_RED_SUM, GR_ACC_TREE, sum_some(s, from + k, m - k < leaf ? m - k : leaf, y));
+      gr_counter_push(&c, GR_RED_SUM, GR_ACC_TREE, exps_and_sum(s, from + k, m - k < leaf ? m - k : leaf, y));
     s->sums[piece] = gr_counter_fold(&c, GR_RED_SUM, GR_ACC_TREE);
     gr_room_give(y);
   }
@@ -152,14 +151,13 @@ static void scale_piece_beside(void *arg, int64_t piece) {
   int64_t from, k;
   const int64_t m = piece_of(s, piece, &from);
   if (s->job->dtype == GR_F32) {
-    scale_some(s, from, m, (const float *)(const void *)result(s, from));
+    scale_to_results(s, from, m, (const float *)(const void *)result(s, from));
   } else {
-    enum { SOME = MOST_KEPT };
     float *y = gr_room_take(KEPT_ROOM);
-    for (k = 0; k < m; k += SOME) {
-      const int64_t few = m - k < SOME ? m - k : SOME;
+    for (k = 0; k < m; k += MOST_KEPT_BESIDE) {
+      const int64_t few = m - k < MOST_KEPT_BESIDE ? m - k : MOST_KEPT_BESIDE;
       gr_cpu_table_in_use()->exps_beside(s->job->dtype, element(s, from + k), (float)s->most, few, y);
-      scale_some(s, from + k, few, y);
+      scale_to_results(s, from + k, few, y);
     }
     gr_room_give(y);
   }
@@ -177,10 +175,10 @@ static void do_row(const gr_softmax_job *job, int64_t row, gr_parallel parallel)
   s.most = largest(job, row, parallel);
   c.top = 0;
   c.count = 0;
-  if (is_beside(job) && job->dtype != GR_F32 && job->n <= 2 * MOST_KEPT) {
+  if (is_beside(job) && job->dtype != GR_F32 && job->n <= MOST_KEPT_BESIDE) {
     float *y = gr_room_take(KEPT_ROOM);
-    s.factor = gr_softmax_factor(job->dtype, sum_some(&s, 0, job->n, y).f[0]);
-    scale_some(&s, 0, job->n, y);
+    s.factor = gr_softmax_factor(job->dtype, exps_and_sum(&s, 0, job->n, y).f[0]);
+    scale_to_results(&s, 0, job->n, y);
     gr_room_give(y);
     return;
   }
@@ -211,17 +209,22 @@ typedef struct batches {
   int64_t rows;
 } batches;
 
+static int are_narrow(const gr_softmax_job *job) {
+  const int most = job->dtype == GR_F64 ? GR_NARROW_MOST : GR_NARROW_MOST_F32;
+  return gr_takes_narrow(job->dtype, most, job->n, job->count, &job->x, &job->out);
+}
+
 static void do_batch(void *arg, int64_t k) {
   const batches *b = (const batches *)arg;
-  const int64_t end = (k + 1) * b->rows < b->job->count ? (k + 1) * b->rows : b->job->count;
-  int64_t row;
-  const int most = b->job->dtype == GR_F64 ? GR_NARROW_MOST : GR_NARROW_MOST_F32;
-  if (gr_takes_narrow(b->job->dtype, most, b->job->n, b->job->count, &b->job->x, &b->job->out)) {
-    gr_narrow_rows(gr_cpu_table_in_use()->narrow_softmax, b->job->dtype, &b->job->x, &b->job->out, (int)b->job->n,
-                   k * b->rows, end, NULL, 0);
-    return;
+  int64_t row = k * b->rows, end = row + b->rows;
+  if (end > b->job->count) end = b->job->count;
+  if (are_narrow(b->job)) { /* but for what would be a block of few rows */
+    const int64_t left = (end - row) % GR_NARROW_ROWS, by_blocks = left < LEAST_BLOCK ? end - left : end;
+    gr_narrow_rows(gr_cpu_table_in_use()->narrow_softmax, b->job->dtype, &b->job->x, &b->job->out, (int)b->job->n, row,
+                   by_blocks, NULL, 0);
+    row = by_blocks;
   }
-  for (row = k * b->rows; row < end; row++) do_row(b->job, row, NULL);
+  for (; row < end; row++) do_row(b->job, row, NULL);
 }
 
 void gr_cpu_softmax(const gr_softmax_job *job, gr_parallel parallel) {
@@ -235,5 +238,6 @@ void gr_cpu_softmax(const gr_softmax_job *job, gr_parallel parallel) {
   }
   b.job = job;
   b.rows = PIECE_BYTES / bytes + 1;
+  if (are_narrow(job)) b.rows = (b.rows + GR_NARROW_ROWS - 1) / GR_NARROW_ROWS * GR_NARROW_ROWS;
   gr_in_pieces(parallel, job->count, b.rows, do_batch, &b);
 }
