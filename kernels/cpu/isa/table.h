@@ -166,8 +166,8 @@ typedef struct gr_down_job {
   int want;      /* of extremes: 1 the least, 2 the largest, 3 both */
   int64_t ahead; /* bytes from a load to its prefetch, 0: none */
   void *lanes;   /* of GR_DOWN_LANES bytes, at the start of a cache line */
-  /* Where results go instead of states, or NULL. Only for sums and dots of floats (doubles) and of integers (int64_t), an
-     extreme, not both (elements), and positions, from 1 (int64_t): all other loops are given NULL. */
+  /* Where results go instead of states, or NULL. Only for sums and dots of floats (doubles) and of integers (int64_t),
+     an extreme, not both (elements), and positions, from 1 (int64_t): all other loops are given NULL. */
   void *results;
 } gr_down_job;
 typedef void (*gr_down)(const gr_down_job *job, gr_acc *states);
