@@ -40,6 +40,7 @@ describe("rmsnorm of many rows", function()
     end)
 
     it("has the CPU's bits, weights or none, of " .. dtype, function()
+      if here == "cpu" then return pending "the CPU itself" end
       for k, shape in ipairs(shapes) do
         local rows, columns = shape[1], shape[2]
         local found = {}

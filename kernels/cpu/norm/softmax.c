@@ -15,6 +15,8 @@
 typedef struct row_state {
   const gr_softmax_job *job;
   int64_t row, piece; /* elements to a piece: a power of two of leaves */
+  int beside;         /* f32 and 16-bit floats side by side, whose exponentials are kept as f32; else as doubles */
+  int in_place;       /* and of f32 where the results go */
   double most, factor;
   gr_acc sums[MOST_PIECES];
 } row_state;
@@ -26,55 +28,84 @@ static const char *element(const row_state *s, int64_t from) {
   const gr_softmax_job *job = s->job;
   return (const char *)job->x.data + s->row * job->x.step + from * job->x.stride;
 }
-
-/* exp(x - max) of some elements. */
-static void exponentials(const row_state *s, int64_t from, int m, double *y) {
-  gr_cpu_table_in_use()->exps(s->job->dtype, element(s, from), s->job->x.stride, m, s->most, y);
+static char *result(const row_state *s, int64_t from) {
+  const gr_vec *out = &s->job->out;
+  return (char *)(uintptr_t)out->data + s->row * out->step + from * out->stride;
 }
 
-static void write(const row_state *s, int64_t from, int m, const double *y) {
+/* exp(x - max) of some elements, as they are kept. */
+static void exponentials(const row_state *s, int64_t from, int m, void *y) {
   const gr_softmax_job *job = s->job;
-  char *out = (char *)(uintptr_t)job->out.data + s->row * job->out.step + from * job->out.stride;
-  gr_cpu_table_in_use()->scaled_store(job->dtype, out, job->out.stride, y, s->factor, m);
+  const gr_cpu_table *table = gr_cpu_table_in_use();
+  if (s->beside) table->exps_beside(job->dtype, element(s, from), (float)s->most, m, (float *)y);
+  else table->exps(job->dtype, element(s, from), job->x.stride, m, s->most, (double *)y);
 }
 
-/* A leaf's lanes, folded by halves. */
-static gr_acc fold(gr_dtype t, const double *y, int m) {
-  gr_acc acc;
-  acc.f[0] = gr_cpu_table_in_use()->leaf_sum(t, y, m);
-  acc.f[1] = acc.f[2] = 0;
-  return acc;
+/* The sum of m kept ones, of which the first is where a leaf starts. */
+static gr_acc sum_of(const row_state *s, int m, const void *y) {
+  const gr_dtype t = s->job->dtype;
+  const gr_cpu_table *table = gr_cpu_table_in_use();
+  const int leaf = GR_LEAF(gr_size_of(t));
+  gr_counter c;
+  int k;
+  if (s->in_place) return table->span[GR_RED_SUM][GR_F32](y, NULL, m, NULL);
+  c.top = 0;
+  c.count = 0;
+  for (k = 0; k < m; k += leaf) {
+    const int some = m - k < leaf ? m - k : leaf;
+    gr_acc acc = {.f = {0}};
+    acc.f[0] = s->beside ? table->leaf_sum_beside(t, (const float *)y + k, some)
+                         : table->leaf_sum(t, (const double *)y + k, some);
+    gr_counter_push(&c, GR_RED_SUM, GR_ACC_TREE, acc);
+  }
+  return gr_counter_fold(&c, GR_RED_SUM, GR_ACC_TREE);
 }
 
+static void write(const row_state *s, int64_t from, int m, const void *y) {
+  const gr_softmax_job *job = s->job;
+  const gr_cpu_table *table = gr_cpu_table_in_use();
+  char *out = result(s, from);
+  if (s->beside) table->scale_beside(job->dtype, (const float *)y, (float)s->factor, m, out);
+  else table->scaled_store(job->dtype, out, job->out.stride, (const double *)y, s->factor, m);
+}
+
+/* Elements whose exponentials are kept at once; where, of those from `from` on. */
+static int kept_at_once(const row_state *s) { return s->beside && !s->in_place ? MOST_KEPT_BESIDE : MOST_KEPT; }
+static void *kept(const row_state *s, int64_t from, void *room) { return s->in_place ? result(s, from) : room; }
+
+/* A piece of a row: its exponentials are made and added up; or, once the factor is known, written. */
+static int64_t end_of(const row_state *s, int64_t from) {
+  return from + s->piece < s->job->n ? from + s->piece : s->job->n;
+}
 static void sum_piece(void *arg, int64_t piece) {
   row_state *s = (row_state *)arg;
-  const gr_softmax_job *job = s->job;
-  const int leaf = GR_LEAF(gr_size_of(job->dtype));
-  int64_t from = piece * s->piece, end = from + s->piece < job->n ? from + s->piece : job->n;
-  double *y = gr_room_take(KEPT_ROOM);
+  const int most = kept_at_once(s);
+  int64_t from = piece * s->piece, end = end_of(s, from);
+  void *room = gr_room_take(KEPT_ROOM);
   gr_counter c;
   c.top = 0;
   c.count = 0;
-  for (; from < end; from += leaf) {
-    const int m = end - from < leaf ? (int)(end - from) : leaf;
+  for (; from < end; from += most) {
+    const int m = end - from < most ? (int)(end - from) : most;
+    void *y = kept(s, from, room);
     exponentials(s, from, m, y);
-    gr_counter_push(&c, GR_RED_SUM, GR_ACC_TREE, fold(job->dtype, y, m));
+    gr_counter_push(&c, GR_RED_SUM, GR_ACC_TREE, sum_of(s, m, y));
   }
-  gr_room_give(y);
+  gr_room_give(room);
   s->sums[piece] = gr_counter_fold(&c, GR_RED_SUM, GR_ACC_TREE);
 }
-
 static void scale_piece(void *arg, int64_t piece) {
   const row_state *s = (const row_state *)arg;
-  const int leaf = GR_LEAF(gr_size_of(s->job->dtype));
-  int64_t from = piece * s->piece, end = from + s->piece < s->job->n ? from + s->piece : s->job->n;
-  double *y = gr_room_take(KEPT_ROOM);
-  for (; from < end; from += leaf) {
-    const int m = end - from < leaf ? (int)(end - from) : leaf;
-    exponentials(s, from, m, y);
+  const int most = kept_at_once(s);
+  int64_t from = piece * s->piece, end = end_of(s, from);
+  void *room = gr_room_take(KEPT_ROOM);
+  for (; from < end; from += most) {
+    const int m = end - from < most ? (int)(end - from) : most;
+    void *y = kept(s, from, room);
+    if (!s->in_place) exponentials(s, from, m, y);
     write(s, from, m, y);
   }
-  gr_room_give(y);
+  gr_room_give(room);
 }
 
 static double largest(const gr_softmax_job *job, int64_t row, gr_parallel parallel) {
@@ -89,118 +120,33 @@ static double largest(const gr_softmax_job *job, int64_t row, gr_parallel parall
   return gr_cpu_reduce_value(&max, parallel).v[0].f;
 }
 
-/* ---- f32 and 16-bit floats side by side: all is f32 ---- */
-
-static int is_beside(const gr_softmax_job *job) {
-  const int size = gr_size_of(job->dtype);
-  return job->dtype != GR_F64 && job->x.stride == size && job->out.stride == size;
-}
-
-/* A piece of the row: its elements from *from on; how many. */
-static int64_t piece_of(const row_state *s, int64_t piece, int64_t *from) {
-  *from = piece * s->piece;
-  return *from + s->piece < s->job->n ? s->piece : s->job->n - *from;
-}
-static char *result(const row_state *s, int64_t from) {
-  const gr_vec *out = &s->job->out;
-  return (char *)(uintptr_t)out->data + s->row * out->step + from * out->stride;
-}
-
-/* Makes exponentials of m elements, in y, and adds them up; from is where a leaf starts. */
-static gr_acc exps_and_sum(const row_state *s, int64_t from, int64_t m, float *y) {
-  const gr_dtype t = s->job->dtype;
-  const gr_cpu_table *table = gr_cpu_table_in_use();
-  const int leaf = GR_LEAF(gr_size_of(t));
-  gr_counter c;
-  int64_t k;
-  table->exps_beside(t, element(s, from), (float)s->most, m, y);
-  if (t == GR_F32) return table->span[GR_RED_SUM][GR_F32](y, NULL, m, NULL);
-  c.top = 0;
-  c.count = 0;
-  for (k = 0; k < m; k += leaf) {
-    gr_acc acc = {.f = {table->leaf_sum_beside(t, y + k, m - k < leaf ? (int)(m - k) : leaf)}};
-    gr_counter_push(&c, GR_RED_SUM, GR_ACC_TREE, acc);
-  }
-  return gr_counter_fold(&c, GR_RED_SUM, GR_ACC_TREE);
-}
-static void scale_to_results(const row_state *s, int64_t from, int64_t m, const float *y) {
-  gr_cpu_table_in_use()->scale_beside(s->job->dtype, y, (float)s->factor, m, result(s, from));
-}
-
-/* Pieces of long rows: where exponentials of f32 go is room for them, of 16 bits there is none. */
-static void sum_beside(void *arg, int64_t piece) {
-  row_state *s = (row_state *)arg;
-  const int leaf = GR_LEAF(2);
-  int64_t from, k;
-  const int64_t m = piece_of(s, piece, &from);
-  if (s->job->dtype == GR_F32) {
-    s->sums[piece] = exps_and_sum(s, from, m, (float *)(void *)result(s, from));
-  } else {
-    float *y = gr_room_take(KEPT_ROOM);
-    gr_counter c;
-    c.top = 0;
-    c.count = 0;
-    for (k = 0; k < m; k += leaf)
-      gr_counter_push(&c, GR_RED_SUM, GR_ACC_TREE, exps_and_sum(s, from + k, m - k < leaf ? m - k : leaf, y));
-    s->sums[piece] = gr_counter_fold(&c, GR_RED_SUM, GR_ACC_TREE);
-    gr_room_give(y);
-  }
-}
-static void scale_piece_beside(void *arg, int64_t piece) {
-  const row_state *s = (const row_state *)arg;
-  int64_t from, k;
-  const int64_t m = piece_of(s, piece, &from);
-  if (s->job->dtype == GR_F32) {
-    scale_to_results(s, from, m, (const float *)(const void *)result(s, from));
-  } else {
-    float *y = gr_room_take(KEPT_ROOM);
-    for (k = 0; k < m; k += MOST_KEPT_BESIDE) {
-      const int64_t few = m - k < MOST_KEPT_BESIDE ? m - k : MOST_KEPT_BESIDE;
-      gr_cpu_table_in_use()->exps_beside(s->job->dtype, element(s, from + k), (float)s->most, few, y);
-      scale_to_results(s, from + k, few, y);
-    }
-    gr_room_give(y);
-  }
-}
-
-/* ---- rows ---- */
-
 static void do_row(const gr_softmax_job *job, int64_t row, gr_parallel parallel) {
-  const int size = gr_size_of(job->dtype), leaf = GR_LEAF(size);
+  const int size = gr_size_of(job->dtype);
   row_state s;
   gr_counter c;
   int64_t pieces, k;
   s.job = job;
   s.row = row;
+  s.beside = job->dtype != GR_F64 && job->x.stride == size && job->out.stride == size;
+  s.in_place = s.beside && job->dtype == GR_F32;
   s.most = largest(job, row, parallel);
-  c.top = 0;
-  c.count = 0;
-  if (is_beside(job) && job->dtype != GR_F32 && job->n <= MOST_KEPT_BESIDE) {
-    float *y = gr_room_take(KEPT_ROOM);
-    s.factor = gr_softmax_factor(job->dtype, exps_and_sum(&s, 0, job->n, y).f[0]);
-    scale_to_results(&s, 0, job->n, y);
-    gr_room_give(y);
-    return;
-  }
-  if (!is_beside(job) && job->n <= MOST_KEPT) {
-    double *y = gr_room_take(KEPT_ROOM);
-    const int n = (int)job->n;
-    int from;
-    exponentials(&s, 0, n, y);
-    for (from = 0; from < n; from += leaf)
-      gr_counter_push(&c, GR_RED_SUM, GR_ACC_TREE, fold(job->dtype, y + from, n - from < leaf ? n - from : leaf));
-    s.factor = gr_softmax_factor(job->dtype, gr_counter_fold(&c, GR_RED_SUM, GR_ACC_TREE).f[0]);
-    write(&s, 0, n, y);
-    gr_room_give(y);
+  if (job->n <= kept_at_once(&s)) {
+    void *room = gr_room_take(KEPT_ROOM), *y = kept(&s, 0, room);
+    exponentials(&s, 0, (int)job->n, y);
+    s.factor = gr_softmax_factor(job->dtype, sum_of(&s, (int)job->n, y).f[0]);
+    write(&s, 0, (int)job->n, y);
+    gr_room_give(room);
     return;
   }
   s.piece = PIECE_BYTES / size;
   while ((job->n - 1) / s.piece >= MOST_PIECES) s.piece *= 2;
   pieces = (job->n - 1) / s.piece + 1;
-  gr_in_pieces(parallel, pieces, 1, is_beside(job) ? sum_beside : sum_piece, &s);
+  gr_in_pieces(parallel, pieces, 1, sum_piece, &s);
+  c.top = 0;
+  c.count = 0;
   for (k = 0; k < pieces; k++) gr_counter_push(&c, GR_RED_SUM, GR_ACC_TREE, s.sums[k]);
   s.factor = gr_softmax_factor(job->dtype, gr_counter_fold(&c, GR_RED_SUM, GR_ACC_TREE).f[0]);
-  gr_in_pieces(parallel, pieces, 1, is_beside(job) ? scale_piece_beside : scale_piece, &s);
+  gr_in_pieces(parallel, pieces, 1, scale_piece, &s);
 }
 
 /* Several short rows to a thread; long ones one after the other, by all threads. */

@@ -208,7 +208,7 @@ static void finish_extremes(const gr_reduce_job *job, int64_t v, int count, cons
 #undef PUT
 }
 
-/* Results that kernels may write by themselves; sums of floats are then canonical yet to be made, or divided. */
+/* Results that kernels may write by themselves, of which sums of floats are then made canonical, and means divided. */
 static int are_double_sums(const gr_plan *p) {
   const gr_op op = p->job->op;
   return p->job->out_dtype == GR_F64 && p->kind == GR_ACC_TREE &&
