@@ -32,14 +32,14 @@ gr_array *gr_l_hold(lua_State *L, const gr_array *a) {
 ** (incremental mode, a large heap) makes the next one wait for more bytes; but not for what releasing the results took,
 ** which comes sooner or later.
 */
-#define SMALL ((size_t)1 << 20)
+#define WARM ((size_t)32 << 20) /* what is longer would not come back warm */
 #define FRESH ((size_t)64 << 10)
 #define FRESH_A_NANOSECOND 16 /* bytes */
 #define RELEASING 250         /* nanoseconds */
 
-static void collect_small(lua_State *L, gr_context *c, size_t bytes) {
+static void collect_warm(lua_State *L, gr_context *c, size_t bytes) {
 #ifdef LUA_GCISRUNNING
-  if (bytes > SMALL || !c->automatic) return;
+  if (bytes > WARM || !c->automatic) return;
   gr_l_state *s = gr_l_state_of(c);
   s->fresh += bytes + 256;
   if (s->fresh < FRESH || s->fresh < s->gc_step_bytes) return;
@@ -49,7 +49,7 @@ static void collect_small(lua_State *L, gr_context *c, size_t bytes) {
   lua_gc(L, LUA_GCSTEP, 0);
   const int64_t took = gr_nanoseconds() - from - RELEASING * (live - c->storages);
   s->gc_step_bytes = took > 0 ? (size_t)took * FRESH_A_NANOSECOND : 0;
-  if (s->gc_step_bytes > 32 * SMALL) s->gc_step_bytes = 32 * SMALL;
+  if (s->gc_step_bytes > WARM) s->gc_step_bytes = WARM;
 #else
   (void)L, (void)c, (void)bytes;
 #endif
@@ -104,7 +104,7 @@ static int step_was_enough(lua_State *L, gr_context *c, size_t bytes) {
 ** do: in generational mode they never find an array that has survived twice.
 */
 void gr_l_reserve(lua_State *L, gr_context *c, size_t bytes) {
-  collect_small(L, c, bytes);
+  collect_warm(L, c, bytes);
   if (!gr_context_over(c, bytes)) return;
 #ifdef LUA_GCISRUNNING
   if (!lua_gc(L, LUA_GCISRUNNING, 0)) return; /* as collectgarbage "stop" wants */
