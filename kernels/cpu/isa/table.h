@@ -157,15 +157,14 @@ typedef void (*gr_narrow)(gr_dtype t, const char *x, int64_t pitch, int n, const
 */
 #define GR_DOWN_LEAST 16         /* vectors */
 #define GR_DOWN_MOST 512         /* vectors */
-#define GR_DOWN_ROOM (64 * 1024) /* bytes, for doubles: of each vector as many as it has elements or the tree lanes */
-#define GR_DOWN_LANES (GR_DOWN_ROOM / 2 * 3) /* and half of it again, for floats */
+#define GR_DOWN_ROOM (64 * 1024) /* bytes, for the lanes of the vectors, which are doubles */
 typedef struct gr_down_job {
   const char *x, *y;
   int64_t pitch, y_pitch;
   int y_wide, n, count;
   int want;      /* of extremes: 1 the least, 2 the largest, 3 both */
   int64_t ahead; /* bytes from a load to its prefetch, 0: none */
-  void *lanes;   /* of GR_DOWN_LANES bytes, at the start of a cache line */
+  void *lanes;   /* of GR_DOWN_ROOM bytes, at the start of a cache line */
   /* Where results go instead of states, or NULL. Only for sums and dots of floats (doubles) and of integers (int64_t),
      an extreme, not both (elements), and positions, from 1 (int64_t): all other loops are given NULL. */
   void *results;
@@ -176,6 +175,12 @@ static inline int gr_down_kept(int size, int64_t n) {
   int kept = 1;
   while (4 * kept < n && 2 * kept < GR_LANES(size)) kept *= 2;
   return kept;
+}
+/* Half of the lanes that there are, rounded up to a power of two: lanes so far apart fold first. One lane: 0. */
+static inline int gr_down_half(int size, int64_t n) {
+  int half = 1;
+  while (2 * half < n && 2 * half < GR_LANES(size)) half *= 2;
+  return n > 1 ? half : 0;
 }
 /* Whether all of a float's lanes are doubles: those of 16-bit sums and dots hold f32, unless each has but one term. */
 static inline int gr_down_doubles(gr_reducer red, gr_dtype t, int64_t n) {

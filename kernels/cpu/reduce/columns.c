@@ -76,7 +76,7 @@ static void turn_strip(const gr_plan *p, int64_t v, int columns, int64_t from, i
 
 /* A binary counter (gr_counter) for each column, all of the same number of leaves. */
 typedef struct counters {
-  _Alignas(64) char lanes[GR_DOWN_LANES];
+  _Alignas(64) char lanes[GR_DOWN_ROOM];
   gr_acc node[LEVELS][COUNTED];
   gr_acc own[GR_DOWN_MOST]; /* of the last leaf */
   int top;
@@ -99,8 +99,9 @@ static int any_order(const gr_plan *p) {
 }
 
 static int columns_down(const gr_plan *p) {
-  const int64_t n = p->job->n, lanes = GR_LANES(p->size);
-  const int64_t live = gr_down_doubles(p->red, p->job->dtype, n) ? gr_down_kept(p->size, n) : n < lanes ? n : lanes;
+  const int64_t n = p->job->n;
+  const int half = gr_down_half(p->size, n), doubles = gr_down_doubles(p->red, p->job->dtype, n);
+  const int64_t live = doubles ? gr_down_kept(p->size, n) : half > 1 ? half / 2 : 1;
   const int longer = n > GR_LEAF(p->size); /* else lanes stay in the first cache, and no counter is needed */
   const int64_t room = longer ? GR_DOWN_ROOM : GR_DOWN_ROOM / 2;
   int64_t columns = any_order(p) ? GR_DOWN_MOST : room / 8 / live / GR_DOWN_LEAST * GR_DOWN_LEAST;

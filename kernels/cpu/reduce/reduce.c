@@ -354,7 +354,7 @@ static void do_narrow_batch(void *arg, int64_t k) {
   const int64_t end = (k + 1) * s->size < job->count ? (k + 1) * s->size : job->count,
                 pitch = GR_NARROW_ROWS * p->size + 64;
   const int two = p->inputs == 2;
-  char *turned_x = gr_room_take(2 * TURNED_ROOM + GR_DOWN_LANES), *turned_y = turned_x + TURNED_ROOM;
+  char *turned_x = gr_room_take(2 * TURNED_ROOM + GR_DOWN_ROOM), *turned_y = turned_x + TURNED_ROOM;
   gr_acc states[GR_NARROW_ROWS];
   gr_down_job d = {.x = turned_x, .pitch = pitch, .y_pitch = pitch, .y_wide = 1, .lanes = turned_y + TURNED_ROOM};
   int64_t v;
