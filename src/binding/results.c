@@ -115,9 +115,10 @@ void gr_l_reserve(lua_State *L, gr_context *c, size_t bytes) {
 /* On the device of beside, or without it on the present one. */
 static gr_array *new_array(lua_State *L, gr_context *c, const gr_array *beside, gr_dtype dtype, int64_t n) {
   size_t size = (size_t)gr_size(dtype);
+  /* Before the array is there: a step that it survives would be the first of the two that make it old. */
+  if (n <= (int64_t)(PTRDIFF_MAX / size / 2)) gr_l_reserve(L, c, (size_t)n * size);
   gr_array *a = gr_l_push_array(L);
   if (beside && beside->storage->queue->lost) gr_l_leave_lost(L, c);
-  if (n <= (int64_t)(PTRDIFF_MAX / size / 2)) gr_l_reserve(L, c, (size_t)n * size);
   GR_TRY(L, c, 1, beside ? gr_array_make_beside(c, beside, a, dtype, n) : gr_array_make(c, a, dtype, n));
   return a;
 }
