@@ -11,7 +11,8 @@
 -- A raw line is: operation dtype rows columns axis n data threads contender nanoseconds (of one call): the median of
 -- the rounds, and under the name contender_least the least, which counts where others use the processor. On a GPU
 -- the view stands in the place of the threads ("calls": from Lua and from Python, of what bench/peers/versus.cu does
--- not compare), and "read" is what reading the inputs takes at its fastest. PYTHON names the interpreter that has the
+-- not compare), "moved" and "copied" are bare kernels that read the inputs and write as many bytes as the results have,
+-- and "read" is what reading the inputs takes at the speed of the longest. PYTHON names the interpreter that has the
 -- peers; what they cannot do is said in lines that begin with "#". With build/bounds.so (bench/cpu.lua says how to
 -- build it) bare loops take part: "read" reads the inputs and nothing else, others do what nobody can leave out; with
 -- as many threads as `bare` lists. Their second thread does not sleep, so two need two processors of their own.
@@ -147,6 +148,7 @@ local flat = { sum = true, max = true, dot = true, argmax = true, scan = true, h
 
 -- A cell beside CUB, cuBLAS, torch and CuPy, by bench/peers/measure.lua.
 local function one_compared(measure, about, c)
+  c.bare = 1
   local result = measure.cell(c)
   for _, why in ipairs(result.missing) do print(("# %s: %s"):format(c.name, why)) end
   local read = c.n * grid.sizes[c.dtype] * (c.op == "dot" and 2 or 1) / about.read
@@ -196,7 +198,10 @@ end
 
 local peers = { numpy = true, torch = true, cub = true, ["cub-newest"] = true, cublas = true, cupy = true }
 
--- A cell of raw lines: what it is, the ratio to the best peer, and the share of what reading allows.
+-- Bare kernels on a GPU, which move the bytes of a cell's inputs and results.
+local moves = { moved = true, copied = true }
+
+-- A cell of raw lines: what it is, the ratio to the best peer, and the share of what moving its bytes allows.
 local function judge(case, all, least)
   local times = {}
   for who, ns in pairs(all) do
@@ -213,7 +218,7 @@ local function judge(case, all, least)
     matrix and (cell.axis == 2 and " rows" or " columns") or "", data == "-" and "" or ", " .. data)
   for who, ns in pairs(times) do
     if peers[who] and (not cell.peer or ns < times[cell.peer]) then cell.peer = who end
-    local bare = not peers[who] and who ~= "gpureduce" and who ~= "read" and all[who .. "_least"]
+    local bare = not peers[who] and who ~= "gpureduce" and who ~= "read" and not moves[who] and all[who .. "_least"]
     if bare and (not cell.bare or bare < cell.bare) then cell.bare = bare end
   end
   cell.ratio = cell.peer and times[cell.peer] / cell.ours
@@ -221,7 +226,8 @@ local function judge(case, all, least)
   local read_bytes = cell.n * grid.sizes[dtype] * (op == "dot" and 2 or 1)
   cell.bytes = bytes
   local read = times.read
-  cell.share = read and read * bytes / read_bytes / cell.ours
+  local moved = math.min(times.moved or math.huge, times.copied or math.huge)
+  cell.share = moved < math.huge and moved / cell.ours or read and read * bytes / read_bytes / cell.ours
   -- Without the operation nobody is faster than the loop that leaves out everything else.
   cell.floor = math.max(cell.bare or 0, all.read_least or 0)
   cell.possible = cell.peer and cell.floor > 0 and times[cell.peer] / cell.floor

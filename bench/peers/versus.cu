@@ -149,8 +149,9 @@ void open_cell(lua_State *L) {
 }
 
 /*
-** versus.cell{op, dtype, n, rows, axis, bins, data, offset, irregular, resident, beside} -> names of those who can,
-** notes. beside: the project's reduction of that name on the same inputs, aligned, takes part under the name "beside".
+** versus.cell{op, dtype, n, rows, axis, bins, data, offset, irregular, resident, beside, bare} -> names of those who
+** can, notes. beside: the project's reduction of that name on the same inputs, aligned, takes part under the name
+** "beside"; bare: not 0, so do bare kernels, "moved" and "copied".
 */
 int l_cell(lua_State *L) {
   luaL_checktype(L, 1, LUA_TTABLE);
@@ -168,6 +169,10 @@ int l_cell(lua_State *L) {
       if (p.newest) add_cub("cub-newest", p.newest(cell));
     }
     add_blas();
+    const bool bares = count(L, "bare") != 0;
+    if (bares) contenders.push_back(bare("moved", false));
+    if (bares && (shape == "norm" || shape == "scan") && sizes[contenders[0].array] == sizes[type])
+      contenders.push_back(bare("copied", true));
     std::string beside = field(L, "beside", "");
     if (beside != "") contenders.push_back(reduced("beside", beside, 0));
     lua_newtable(L);

@@ -178,6 +178,25 @@ Contender ours() {
   return c;
 }
 
+/* A bare kernel that moves what the cell's calls have to move, no peer: "moved" reads, then writes, "copied" does both
+   at once, for results as long as the inputs. */
+Contender bare(const char *name, bool copies) {
+  Contender c;
+  const int64_t words = (cell.n * sizes[type] + 15) / 16, more = cell.op == "dot" && !cell.rows ? words : 0;
+  const int64_t result = sizes[contenders[0].array];
+  const int64_t out = shape == "scalar" || shape == "counts" ? 0 : (results * result + 15) / 16;
+  const int64_t each = copies ? 4 : 2, blocks = std::min(chip.sms * each, (std::max(words, out) + 2047) / 2048);
+  c.name = name;
+  c.call = [=](int64_t turn) {
+    const float4 *x = (const float4 *)input(0, turn), *y = (const float4 *)input(1, turn);
+    write_anything();
+    if (copies) copy_all<<<(int)blocks, 512, 0, stream>>>(x, words, (float4 *)output);
+    else move_all<<<(int)blocks, 512, 0, stream>>>(x, words, y, more, (float4 *)output, out);
+    CHECK(cudaGetLastError());
+  };
+  return c;
+}
+
 /* What CUB gives: the type of its results, by operation. */
 void describe_cub(Contender &c) {
   gr_dtype t = type, sum = gr_is_float(t) ? t : GR_I64, wide = t == GR_F16 ? GR_F32 : sum;
