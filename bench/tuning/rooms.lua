@@ -135,6 +135,7 @@ return {
       at = "size == 2 || has_table ? " },
     { "row_words", "4", "2|8", "histogram i32 1000000 4096|histogram i32 4194304 16384" },
     { "global_threads", "512", "256|1024", "histogram i32 67108864 1000000|histogram i32 300000 200000" },
+    { "global_least_threads", "128", "64|512", "histogram f64 11124 372238|histogram f32 50000 20000" },
     { "global_blocks", "2", "1|4", "histogram i32 67108864 1000000|histogram i32 2000000 1000000" },
     { "global_loads_ahead", "4", "2|8", "histogram i32 67108864 1000000", at = "global_loads_ahead = size == 4 ? " },
     { "global_loads_ahead of other sizes", "3", "2|4", "histogram i64 33554432 1000000",

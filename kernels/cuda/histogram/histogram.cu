@@ -232,7 +232,11 @@ static void plan(const gr_histogram_job *job, const gr_cuda_chip *chip, int crow
        (has_rows && job->n >= Tuning::large_rows_from) || (h->by_value && job->n >= Tuning::large_values_from)))
     p->threads = Tuning::large_threads, per_block = Tuning::large_blocks;
   int loads = p->global ? Tuning::global_loads : crowded && !has_rows ? Tuning::crowded_loads : Tuning::loads;
-  units = (h->contiguous ? h->vectors / loads : job->n / Tuning::strided_loads) / p->threads;
+  /* A thread's last load may be missing where counters are in L2, so that none has two of them. */
+  int64_t wanted = h->contiguous ? h->vectors / loads : job->n / Tuning::strided_loads;
+  while (p->global && p->threads > Tuning::global_least_threads && wanted < (int64_t)p->threads * chip->sms)
+    p->threads /= 2;
+  units = p->global ? (wanted + p->threads - 1) / p->threads : wanted / p->threads;
   units = at_most(at_least(units, 1), at_least(chip->sms * per_block / h->parts, 1));
   units = at_least(units, job->n >> (wide ? 23 : 30)); /* so much fits a counter */
   if (has_rows && plain && job->bins <= Tuning::alone_bins && job->n * size <= Tuning::alone_bytes)
