@@ -70,8 +70,10 @@ struct gr_cols_few_rows_args {
   int narrow;    /* words of 4 bytes, or of one element of 8 */
 };
 struct gr_cols_flat_args {
-  int sides_log2;                    /* leaves side by side in a block */
-  int passes_log2;                   /* and in turn */
+  short sides_log2;                  /* leaves side by side in a block */
+  short turns_log2;                  /* parts of a leaf in turn */
+  int passes_log2;                   /* leaves in turn */
+  int reverse_shift;                 /* 32 - turns_log2; without turns 0 */
   int lanes_at, means_at, states_at; /* in shared memory, behind the places */
 };
 struct gr_cols_by_lane_args {

@@ -160,6 +160,7 @@ struct gr_held_lanes {
       gr_lane_group<R, Q, together> group;
 #pragma unroll
       for (int d = 0; d < 1 << log; d++) {
+        if (d > 1 << log >> 1 && there(s + d) == 0) break; /* of a leaf that is not full */
         if (log == 0) group.add_few(x[s + d], x[s + d], there(s + d), k);
         else group.add(x[s + d], x[s + d], there(s + d), k);
       }
@@ -254,7 +255,7 @@ struct gr_by_lane_block {
 
 /* The warps of a block share a leaf of up to 32 columns; where one warp has all of it, each has columns of its own. */
 template <class R>
-__global__ void __launch_bounds__(gr_by_lane_warps * 32, 1)
+__global__ void __launch_bounds__(gr_by_lane_warps * 32, gr_by_lane_blocks_for(gr_traits_of<R>))
     gr_reduce_cols_by_lane(const __grid_constant__ gr_reduce_args q) {
   constexpr gr_dtype D = R::dtype;
   constexpr int size = gr_size<D>;

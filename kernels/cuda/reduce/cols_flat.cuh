@@ -2,9 +2,10 @@
 ** Sums, variances and products by one vector of few columns without gaps, whose rows begin anywhere in a word. Element
 ** j + k * lanes * columns of a leaf is of the same lane of the tree and of the same column for each k, and a leaf is a
 ** multiple of 16 bytes long: so it is read as 8 or 16 stretches of 512 bytes a column, which add up place by place,
-** whatever the width. A thread has one word of each stretch, so as many warps share a leaf as there are columns. Then
-** places fold by halves, as lanes do, in shared memory: element p of a stretch is of lane p / columns, and meets
-** element p + half.
+** whatever the width. A thread has one word of each stretch, so as many warps share a leaf as there are columns; where
+** columns are more, it has a word of each part of a stretch in turn, of as many lanes as the part has rows, and these
+** fold by a stack. Then places fold by halves, as lanes do, in shared memory: element p of a part is of lane
+** p / columns, and meets element p + half.
 */
 #ifndef GR_CUDA_REDUCE_COLS_FLAT_CUH
 #define GR_CUDA_REDUCE_COLS_FLAT_CUH
@@ -27,6 +28,10 @@ struct gr_flat_passes<R, true> {
   using Squares = typename R::Squares;
 };
 
+/* Turns of a thread at most, as a logarithm. Variances have one, as they read a leaf twice. */
+template <class R>
+constexpr int gr_flat_turns = R::variance ? 0 : gr_flat_turns_for(gr_size<R::dtype>);
+
 /* at(0) to at(count - 1) by halves. */
 template <int count, int i = 0, int step = 1, class P>
 __device__ __forceinline__ double gr_flat_sum(const P &at) {
@@ -37,100 +42,145 @@ __device__ __forceinline__ double gr_flat_sum(const P &at) {
     return a + gr_flat_sum<count, i + step, step * 2>(at);
   }
 }
+/* The same of count >> less of them; less: up to `most`. */
+template <int count, int most, class P>
+__device__ __forceinline__ double gr_flat_sum_less(const P &at, int less) {
+  if constexpr (most > 0)
+    if (less > 0) return gr_flat_sum_less<count / 2, most - 1>(at, less - 1);
+  return gr_flat_sum<count>(at);
+}
 
 template <class R>
 struct gr_flat_work {
-  static constexpr int size = gr_size<R::dtype>, E = 16 / size, stretches = GR_LEAF_ROWS(size), batch = gr_flat_words;
+  static constexpr int size = gr_size<R::dtype>, E = 16 / size, stretches = GR_LEAF_ROWS(size);
+  static constexpr int batch = gr_flat_words_for(R::variance), levels = gr_flat_turns<R>;
+  static constexpr int factors = R::inputs == 2 ? E : 1;
   using Sum = typename gr_flat_passes<R>::Sum;
   using Squares = typename gr_flat_passes<R>::Squares;
   const gr_reduce_args &q;
   int columns, threads, side, u; /* threads of a leaf; which leaf of those side by side, and which of its words */
-  double *places, *lanes, *means;
+  int turns_log2;
+  int factor_at[factors]; /* the vector's bytes from a part's first row to that of a word's element */
+  double *places, *lanes, *means; /* places: also level 0 of the stacks */
 
   __device__ __forceinline__ gr_flat_work(const gr_reduce_args &q, char *shared) : q(q) {
     const gr_cols_flat_args &how = q.cols_flat;
     columns = (int)q.job.count;
-    threads = 32 * columns;
-    side = threadIdx.x / threads;
+    turns_log2 = levels ? how.turns_log2 : 0;
+    threads = 32 * columns >> turns_log2;
+    side = how.sides_log2 ? threadIdx.x / threads : 0;
     u = threadIdx.x - side * threads;
     places = (double *)shared + side * threads * E;
     lanes = (double *)(shared + how.lanes_at) + side * threads;
     means = (double *)(shared + how.means_at) + side * columns;
+#pragma unroll
+    for (int e = 0; e < factors; e++) factor_at[e] = (u * E + e) / columns * size;
   }
-  /* Where this thread's first word of a leaf lies, and how many bytes of the matrix there are from there on. */
-  __device__ __forceinline__ const char *word(int64_t leaf, int &left) const {
-    int64_t at = leaf * (GR_LEAF(size) * size) * columns + u * 16;
-    left = (int)min((int64_t)INT32_MAX, q.job.n * columns * size - at);
+  /* In the last warp there may be threads without a word. */
+  __device__ __forceinline__ bool has_word() const { return levels == 0 || u < threads; }
+  /* Turns come in reversed order, so that a stack folds them. */
+  __device__ __forceinline__ int part(int turn) const {
+    return levels ? (int)(__brev((unsigned)turn) >> q.cols_flat.reverse_shift) : 0;
+  }
+  /* Where this thread's first word of a leaf's part lies, and how many bytes of the matrix there are from there on. */
+  __device__ __forceinline__ const char *word(int64_t leaf, int part, int &left) const {
+    int64_t at = leaf * (GR_LEAF(size) * size) * columns + (u + part * threads) * 16;
+    left = has_word() ? (int)min((int64_t)INT32_MAX, q.job.n * columns * size - at) : 0;
     return (const char *)q.job.a.data + at;
   }
-  __device__ __forceinline__ void load(uint4 (&x)[batch], const char *p, int left, int first) const {
+  /* A batch of them, from there on. */
+  __device__ __forceinline__ void load(uint4 (&x)[batch], const char *p, int left) const {
     const int apart = GR_ROW_BYTES * columns;
-    p += first * apart;
-    left -= first * apart;
 #pragma unroll
     for (int k = 0; k < batch; k++, p += apart, left -= apart) {
       asm volatile("" : "+l"(p), "+r"(left)); /* one address at a time */
       if (left > 0) x[k] = gr_load16(p);
     }
   }
-  /* What the vector has for element e of a stretch's word; b: where its part for the stretch begins. */
-  __device__ __forceinline__ gr_type<R::dtype> factor(const char *b, int e) const {
-    return *(const gr_type<R::dtype> *)(b + (u * E + e) / columns * (int)q.job.b.stride);
-  }
+  /* b: the vector at the batch's first row. */
   template <class Q, bool whole>
   __device__ __forceinline__ void add_words(typename Q::Lane (&l)[E], const uint4 (&x)[batch], const char *b, int left,
-                                            int first, const double (&mean)[E]) const {
+                                            const double (&mean)[E]) const {
     gr_context c = q.context;
 #pragma unroll
-    for (int k = 0; k < batch; k++)
+    for (int k = 0; k < batch; k++) {
+      if constexpr (Q::inputs == 2) asm volatile("" : "+l"(b)); /* one row at a time */
 #pragma unroll
       for (int e = 0; e < E; e++)
-        if (whole || (first + k) * (GR_ROW_BYTES * columns) + e * size < left) {
+        if (whole || k * (GR_ROW_BYTES * columns) + e * size < left) {
           gr_type<R::dtype> own = gr_pick<R::dtype>(x[k], e), other = own;
-          if constexpr (Q::inputs == 2) other = factor(b + (first + k) * GR_LANES(size) * q.job.b.stride, e);
+          if constexpr (Q::inputs == 2) other = *(const gr_type<R::dtype> *)(b + factor_at[e] + k * GR_ROW_BYTES);
           c.a = mean[e];
           Q::add(l[e], own, other, c, 0);
         }
+    }
   }
   template <class Q>
   __device__ __forceinline__ void add(typename Q::Lane (&l)[E], const uint4 (&x)[batch], const char *b, int left,
-                                      int first, const double (&mean)[E]) const {
-    if (__all_sync(~0u, (first + batch - 1) * (GR_ROW_BYTES * columns) + 16 <= left))
-      add_words<Q, true>(l, x, b, left, first, mean);
-    else add_words<Q, false>(l, x, b, left, first, mean);
+                                      const double (&mean)[E]) const {
+    if (__all_sync(~0u, (batch - 1) * (GR_ROW_BYTES * columns) + 16 <= left)) add_words<Q, true>(l, x, b, left, mean);
+    else add_words<Q, false>(l, x, b, left, mean);
+  }
+  /* State number `turn` of this thread's words; of the last one nothing is kept: it is the whole. */
+  __device__ __forceinline__ void push(double (&sum)[E], int turn) const {
+    double2 *kept = (double2 *)(places + u * E);
+#pragma unroll 1
+    for (int i = turn; i & 1; i >>= 1, kept += threads * (E / 2))
+#pragma unroll
+      for (int e = 0; e < E; e += 2) {
+        const double2 x = kept[e / 2];
+        sum[e] = x.x + sum[e];
+        sum[e + 1] = x.y + sum[e + 1];
+      }
+    if (has_word() && turn + 1 < 1 << turns_log2)
+#pragma unroll
+      for (int e = 0; e < E; e += 2) kept[e / 2] = make_double2(sum[e], sum[e + 1]);
+  }
+  /* All words of a leaf, the first batch of which is in x: what they add up to, place by place. */
+  template <class Q>
+  __device__ __forceinline__ void read(double (&sum)[E], uint4 (&x)[batch], int64_t leaf, const char *p, int left,
+                                       const double (&mean)[E]) const {
+#pragma unroll 1
+    for (int turn = 0; turn < 1 << turns_log2; turn++) {
+      const char *b = (const char *)q.job.b.data + leaf * (GR_LEAF(size) * size) +
+                      (part(turn) * GR_ROW_BYTES >> turns_log2);
+      typename Q::Lane l[E];
+#pragma unroll
+      for (int e = 0; e < E; e++) l[e] = Q::start();
+      add<Q>(l, x, b, left, mean);
+#pragma unroll 1
+      for (int k = batch; k < stretches; k += batch) {
+        p += batch * GR_ROW_BYTES * columns;
+        left -= batch * GR_ROW_BYTES * columns;
+        b += batch * GR_ROW_BYTES;
+        load(x, p, left);
+        add<Q>(l, x, b, left, mean);
+      }
+      if constexpr (levels > 0)
+        if (turn + 1 < 1 << turns_log2) p = word(leaf, part(turn + 1), left), load(x, p, left);
+#pragma unroll
+      for (int e = 0; e < E; e++) sum[e] = Q::state(l[e], q.context).f[0];
+      if constexpr (levels > 0) push(sum, turn);
+    }
   }
   /* A leaf's places fold to a sum for each column, in the threads of the first words; all come to two barriers. */
-  template <class Q>
-  __device__ __forceinline__ double fold(const typename Q::Lane (&l)[E]) const {
+  __device__ __forceinline__ double fold(const double (&sum)[E]) const {
     double2 *mine = (double2 *)(places + u * E);
+    if (has_word())
 #pragma unroll
-    for (int e = 0; e < E; e += 2)
-      mine[e / 2] = make_double2(Q::state(l[e], q.context).f[0], Q::state(l[e + 1], q.context).f[0]);
+      for (int e = 0; e < E; e += 2) mine[e / 2] = make_double2(sum[e], sum[e + 1]);
     __syncthreads();
     const double *from = places + u;
-    lanes[u] = gr_flat_sum<E>([=](int i) { return from[i * threads]; });
+    if (has_word()) lanes[u] = gr_flat_sum<E>([=](int i) { return from[i * threads]; });
     __syncthreads();
     if (u >= columns) return 0;
     from = lanes + u;
-    return gr_flat_sum<32>([=](int i) { return from[i * columns]; });
-  }
-  /* All words of a leaf, the first ones of which are in x. */
-  template <class Q>
-  __device__ __forceinline__ void read(typename Q::Lane (&l)[E], uint4 (&x)[batch], int64_t leaf, const char *p,
-                                       int left, const double (&mean)[E]) const {
-    const char *b = (const char *)q.job.b.data + leaf * GR_LEAF(size) * q.job.b.stride;
-#pragma unroll
-    for (int e = 0; e < E; e++) l[e] = Q::start();
-    add<Q>(l, x, b, left, 0, mean);
-    if constexpr (stretches > batch) {
-      load(x, p, left, batch);
-      add<Q>(l, x, b, left, batch, mean);
-    }
+    return gr_flat_sum_less<32, levels>([=](int i) { return from[i * columns]; }, turns_log2);
   }
 };
 
 template <class R>
-__global__ void __launch_bounds__(gr_flat_warps * 32)
+__global__ void __launch_bounds__(gr_flat_warps * 32, gr_flat_blocks_for(R::variance))
     gr_reduce_cols_flat(const __grid_constant__ gr_reduce_args q) {
   using Work = gr_flat_work<R>;
   constexpr int E = Work::E;
@@ -146,31 +196,30 @@ __global__ void __launch_bounds__(gr_flat_warps * 32)
   uint4 x[Work::batch];
   int left;
   gr_start_reading(q.inputs_stable);
-  const char *p = w.word(first + w.side, left);
-  w.load(x, p, left, 0);
+  const char *p = w.word(first + w.side, 0, left);
+  w.load(x, p, left);
 #pragma unroll 1
   for (int i = w.side; i < leaves; i += sides) {
     if (first + i - w.side >= q.leaves) break; /* of all sides */
     const int64_t leaf = first + i;
-    typename Work::Sum::Lane l[E];
-    w.template read<typename Work::Sum>(l, x, leaf, p, left, mean);
+    double sum[E];
+    w.template read<typename Work::Sum>(sum, x, leaf, p, left, mean);
     gr_acc acc = R::identity();
     if constexpr (R::variance) {
       const int rows = (int)max((int64_t)1, min(q.job.n - leaf * GR_LEAF(Work::size), (int64_t)GR_LEAF(Work::size)));
-      acc.f[0] = w.template fold<typename Work::Sum>(l);
+      acc.f[0] = w.fold(sum);
       acc.f[2] = rows;
       if (w.u < columns) w.means[w.u] = acc.f[0] / acc.f[2];
       __syncthreads();
 #pragma unroll
       for (int e = 0, c = w.u * E % columns; e < E; e++, c = c + 1 == columns ? 0 : c + 1) mean[e] = w.means[c];
-      typename Work::Squares::Lane d[E];
-      if constexpr (Work::stretches > Work::batch) w.load(x, p, left, 0);
-      w.template read<typename Work::Squares>(d, x, leaf, p, left, mean);
-      if (i + sides < leaves) p = w.word(leaf + sides, left), w.load(x, p, left, 0);
-      acc.f[1] = gr_deviations<R::dtype>(w.template fold<typename Work::Squares>(d), w.u < columns ? w.means[w.u] : 0);
+      if constexpr (Work::stretches > Work::batch) w.load(x, p, left);
+      w.template read<typename Work::Squares>(sum, x, leaf, p, left, mean);
+      if (i + sides < leaves) p = w.word(leaf + sides, 0, left), w.load(x, p, left);
+      acc.f[1] = gr_deviations<R::dtype>(w.fold(sum), w.u < columns ? w.means[w.u] : 0);
     } else {
-      if (i + sides < leaves) p = w.word(leaf + sides, left), w.load(x, p, left, 0);
-      acc.f[0] = w.template fold<typename Work::Sum>(l);
+      if (i + sides < leaves) p = w.word(leaf + sides, 0, left), w.load(x, p, left);
+      acc.f[0] = w.fold(sum);
     }
     if (w.u < columns) gr_put<R>(states + i * columns + w.u, pitch, acc);
   }
@@ -189,12 +238,11 @@ __global__ void __launch_bounds__(gr_flat_warps * 32)
   }
   __syncthreads();
   const int v = (int)threadIdx.x;
-  if (v >= 32) return;
   if (q.inputs_stable) gr_await_earlier();
   if (q.nodes > 1) {
     if (v < columns)
       gr_put<R>(q.node + (int64_t)blockIdx.x * columns + v, (int64_t)columns * q.nodes, gr_get<R>(states + v, pitch));
-    if (!gr_combine_nodes<R, gr_team_of_warp>(q, 0, columns, q.counter, blockIdx.x)) return;
+    if (!gr_combine_nodes<R>(q, 0, columns, q.counter, blockIdx.x)) return;
   }
   if (v < columns)
     gr_write<R>(q, q.nodes > 1 ? gr_root<R>(q, v) : gr_get<R>(states + v, pitch), q.first + v, q.job.n);

@@ -61,7 +61,7 @@ constexpr Row rows[] = {
      accepts_rows_staged, plan_rows_staged},
     {GR_KERNEL_rows_by_element, "other rows up to 4 KB, not far apart", accepts_rows_by_element, plan_rows_by_element},
     {GR_KERNEL_cols_few_rows, "columns of few rows", accepts_cols_few_rows, plan_cols_few_rows},
-    {GR_KERNEL_cols_flat, "up to 16 odd columns without gaps", accepts_cols_flat, plan_cols_flat},
+    {GR_KERNEL_cols_flat, "few odd columns without gaps", accepts_cols_flat, plan_cols_flat},
     {GR_KERNEL_cols_sum, "aligned or wide columns, of many bytes or few rows, added up or by one vector",
      accepts_cols_sum, plan_cols_sum},
     {GR_KERNEL_cols_variance_ring, "variances of large aligned columns, from Hopper on", accepts_cols_variance_ring,
@@ -228,10 +228,9 @@ cudaError_t start(gr_reduce_kernel which, const void *kernel, const gr_reduce_ar
   gr_tensor_map map;
   void *arguments[] = {const_cast<gr_reduce_args *>(&q), &map};
   cudaError_t e = cudaSuccess;
-  if (which == GR_KERNEL_cols_variance_ring) {
-    e = make_ring_map(&map, q);
-    if (e == cudaSuccess) e = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)l.shared);
-  }
+  if (which == GR_KERNEL_cols_variance_ring) e = make_ring_map(&map, q);
+  if (e == cudaSuccess && l.shared > 40 << 10) /* 48 KB, less what kernels have besides */
+    e = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)l.shared);
   if (e != cudaSuccess) return e;
   return gr_start_early(kernel, arguments, (int32_t)l.blocks, (int32_t)l.threads, l.shared, l.early, l.stream);
 }

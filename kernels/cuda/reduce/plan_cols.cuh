@@ -62,12 +62,13 @@ void plan_cols_by_lane(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip &c
   q.leaves = ceil_div(j.n, leaf);
   how.groups_log2 = log2_of(lanes / together);
   how.rows_log2 = log2_of(power_of_two(ceil_div(rows, lanes)));
-  how.sides_log2 = j.count < 32 ? 5 - log2_of(power_of_two(j.count)) : 0;
-  if (how.sides_log2 > how.groups_log2) how.sides_log2 = how.groups_log2;
+  const int all = how.groups_log2 + how.rows_log2, wanted = all > slots ? all - slots : 0;
+  const int most = log2_of(gr_by_lane_warps), narrow = j.count < 32 ? 5 - log2_of(power_of_two(j.count)) : 0;
+  how.sides_log2 = narrow < how.groups_log2 ? narrow : how.groups_log2;
   /* Warps: so many that they hold a leaf, or, if they cannot, that each has some rows. */
-  const int all = how.groups_log2 + how.rows_log2, most = log2_of(gr_by_lane_warps) + how.sides_log2;
-  const int wanted = all > slots ? all - slots : 0;
-  const bool fits = gr_by_lane_holds_for(p.reducer) && wanted <= most && wanted <= how.groups_log2;
+  const bool fits = gr_by_lane_holds_for(p.reducer) && wanted <= most + how.sides_log2 && wanted <= how.groups_log2;
+  const int held = log2_of(gr_by_lane_held_warps);
+  while (fits && how.sides_log2 < gr_by_lane_sides_for(size) && wanted - how.sides_log2 > held) how.sides_log2++;
   int64_t some = clamp(power_of_two(rows / gr_by_lane_rows), 1, gr_by_lane_warps);
   const int64_t blocks = q.leaves * ceil_div(j.count, 32 >> how.sides_log2);
   while (some > t.cols_by_lane.least_warps && blocks * some > chip.sms * t.cols_by_lane.warps) some /= 2;

@@ -15,36 +15,60 @@ bool in_pairs(const gr_reduce_job &j) {
   return size == 2 && row == 8 && j.a.stride == row && j.n % 2 == 0 && factors;
 }
 
-/* Few columns without gaps, which are no whole words, nor pairs that are: see gr_reduce_cols_flat. */
-bool accepts_cols_flat(const Plan &p, const gr_cuda_chip &) {
+/* How gr_reduce_cols_flat has columns in a block: leaves side by side, parts of a leaf in turn, threads. */
+struct FlatShape {
+  int sides_log2, turns_log2, threads, lanes_at, means_at, states_at;
+  FlatShape(const gr_reduce_job &j) {
+    const int columns = (int)j.count, size = gr_size_of(j.dtype);
+    sides_log2 = columns * 2 > gr_flat_warps ? 0 : log2_of(power_below(gr_flat_warps / 2 / columns));
+    turns_log2 = log2_of(power_of_two(ceil_div(columns, gr_flat_warps)));
+    threads = 32 * columns >> turns_log2 << sides_log2;
+    lanes_at = threads * 16 / size * 8 * (turns_log2 ? turns_log2 : 1);
+    means_at = lanes_at + threads * 8;
+    states_at = means_at + (columns << sides_log2) * 8;
+  }
+};
+
+/*
+** Few columns without gaps, which are no whole words, nor pairs that are: see gr_reduce_cols_flat. A block has a leaf,
+** so that of more columns than a block has warps there must be leaves for all multiprocessors.
+*/
+bool accepts_cols_flat(const Plan &p, const gr_cuda_chip &chip) {
   const gr_reduce_job &j = p.args.job;
-  int64_t size = gr_size_of(j.dtype), row = j.count * size;
-  return are_columns(p) && (p.inputs == 1 || (shared_b(j) && j.b.stride >= 0 && j.b.stride <= INT32_MAX >> 10)) &&
-         j.count <= gr_flat_warps && j.a.stride == row && aligned(j.a, 0) &&
-         (row % 16 != 0 || (p.reducer == GR_RED_VARIANCE && row < Shares::flat_row)) &&
-         j.n >= GR_LEAF(size) && (p.reducer == GR_RED_VARIANCE || !in_pairs(j));
+  const int size = gr_size_of(j.dtype);
+  const int64_t row = j.count * size, leaves = ceil_div(j.n, GR_LEAF(size));
+  const bool varies = p.reducer == GR_RED_VARIANCE, few = j.count <= gr_flat_warps;
+  if (!are_columns(p) || (p.inputs == 2 && !(shared_b(j) && j.b.stride == size)) || j.a.stride != row ||
+      !aligned(j.a, 0) || j.n < GR_LEAF(size) || (row % 16 == 0 && !(varies && row < Shares::flat_row)))
+    return false;
+  if (few) return varies || !in_pairs(j);
+  return !varies && j.count <= gr_flat_warps << gr_flat_turns_for(size) && leaves >= chip.sms &&
+         FlatShape(j).states_at + Shares::flat_state_bytes <= chip.shared_optin;
 }
 
 void plan_cols_flat(Plan &p, const gr_reduce_tuning &, const gr_cuda_chip &chip) {
   const gr_reduce_job &j = p.args.job;
   gr_reduce_args &q = p.args;
   gr_cols_flat_args &how = q.cols_flat;
-  int columns = (int)j.count, size = gr_size_of(j.dtype);
-  q.leaves = ceil_div(j.n, GR_LEAF(size));
-  how.sides_log2 = columns * 2 > gr_flat_warps ? 0 : log2_of(power_below(gr_flat_warps / 2 / columns));
-  int side = 32 * columns << how.sides_log2, most = log2_of(gr_flat_leaves);
-  /* Leaves in turn, as long as there are as many blocks as find room. */
-  int64_t blocks = (int64_t)chip.sms * gr_flat_warps * 32 / side;
-  while (how.sides_log2 + how.passes_log2 < most && q.leaves >> (how.sides_log2 + how.passes_log2 + 1) >= blocks)
-    how.passes_log2++;
-  int leaves = 1 << (how.sides_log2 + how.passes_log2);
-  q.nodes = (int)ceil_div(q.leaves, leaves);
-  plan_nodes<gr_team_of_warp>(q);
-  how.lanes_at = side * 16 / size * 8;
-  how.means_at = how.lanes_at + side * 8;
-  how.states_at = how.means_at + (columns << how.sides_log2) * 8;
-  p.launch.threads = (unsigned)side;
-  p.launch.shared = (unsigned)(how.states_at + leaves * columns * p.entry.fields * 8);
+  const FlatShape w(j);
+  const int64_t blocks = (int64_t)chip.sms * Shares::flat_threads / w.threads, state = j.count * p.entry.fields * 8;
+  q.leaves = ceil_div(j.n, GR_LEAF(gr_size_of(j.dtype)));
+  /* Leaves in turn, as long as there are as many blocks as find room, and room for the states. */
+  int log = w.sides_log2;
+  while (log < log2_of(gr_flat_leaves) && q.leaves >> (log + 1) >= blocks &&
+         state << (log + 1) <= Shares::flat_state_bytes)
+    log++;
+  how.sides_log2 = (short)w.sides_log2;
+  how.turns_log2 = (short)w.turns_log2;
+  how.passes_log2 = log - w.sides_log2;
+  how.reverse_shift = w.turns_log2 ? 32 - w.turns_log2 : 0;
+  how.lanes_at = w.lanes_at;
+  how.means_at = w.means_at;
+  how.states_at = w.states_at;
+  q.nodes = (int)ceil_div(q.leaves, (int64_t)1 << log);
+  plan_nodes(q);
+  p.launch.threads = (unsigned)(ceil_div(w.threads, 32) * 32);
+  p.launch.shared = (unsigned)(w.states_at + (state << log));
   p.per_block = j.count;
   p.blocks_per_group = q.nodes;
 }

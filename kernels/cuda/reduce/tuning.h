@@ -43,12 +43,19 @@ constexpr int gr_few_narrow = size == 8 ? 8 : 4;
 constexpr bool gr_few_has_narrow(gr_reducer red, int size) {
   return size != 2 || (red != GR_RED_SUM && red != GR_RED_MINMAX);
 }
-/* gr_reduce_cols_flat: warps of a block at most, and so columns: by 8 f32 of 6929148 rows var of 5 63.8 -> 59.4 us, sum
-   of 7 70.0 -> 63.7, but more than 8 columns would be elsewhere; leaves of a node at most: not measured; words
-   of a thread in flight: by 4 var of 5 columns 64.3 -> 69.3, sum of 13 123 -> 118 (H100; sums had two blocks then).
-   Blocks of a multiprocessor are one: by two sum f32 of 13 columns 117 -> 124, f64 67.1 -> 73.8, f16 60.7 -> 63.9, var
-   f32 of 5 64.1 -> 66.0. */
-constexpr int gr_flat_warps = 16, gr_flat_leaves = 32, gr_flat_words = 8;
+/* gr_reduce_cols_flat: warps of a block at most: by 8 f32 of 6929148 rows var of 5 63.8 -> 59.4 us, sum of 7 70.0 ->
+   63.7, but more than 8 columns would be elsewhere (H100); leaves of a node at most: not measured. */
+constexpr int gr_flat_warps = 16, gr_flat_leaves = 32;
+/* The same: words of a thread in flight, and blocks of a multiprocessor. Variances: by 4 words f32 of 5 columns 64.3 ->
+   69.3 us, by two blocks 64.1 -> 66.0 (H100). Sums and products, by 8 words and one block f32 375186 x 62 by a vector
+   27.2 -> 30.1, sum 300000 x 33 8.7 -> 14.2, 6929148 x 13 84.0 -> 83.9, f16 48.0 -> 45.5. */
+constexpr int gr_flat_words_for(bool variance) { return variance ? 8 : 4; }
+constexpr int gr_flat_blocks_for(bool variance) { return variance ? 1 : 2; }
+/* The same: turns of a thread at most, as a logarithm, so columns of so many times gr_flat_warps: as many as shared
+   memory has states for. By other kernels, so: sum f16 3000000 x 17 53 -> 28 us, f32 678726 x 29 28 -> 19, 300000 x 33
+   23 -> 11, 1000000 x 129 157 -> 128, f64 200000 x 401 177 -> 155, f16 2000000 x 50 57.6 -> 54.1; by a vector f64
+   259627 x 83 55 -> 43, f32 1000000 x 99 121 -> 122. */
+constexpr int gr_flat_turns_for(int size) { return size == 2 ? 2 : size == 4 ? 4 : 5; }
 /* gr_reduce_cols_by_lane: warps of a block at most, lanes of the tree that a thread has together, levels of its stack,
    and groups' elements that it holds by the inputs: var f32 48 x 909414 held 79 us, in turn by eight warps 215; f16 82
    x 1167340 204 and 776. H100: by 8 warps var f32 447 x 40518 30.7 -> 45.8, bf16 25165 x 725 44.1 -> 71.1; by 2 levels
@@ -64,6 +71,13 @@ constexpr int gr_by_lane_slots = inputs == 2 ? 4 : 8;
    102 (H100); and rows of a column for which there is a warp where none are held: by 512 var bf16 25165 x 725 44.3 ->
    44.7. */
 constexpr int gr_by_lane_alone = 4, gr_by_lane_rows = 64;
+/* The same: where a leaf is held, warps of a block beyond which they read rows side by side, half as many columns each,
+   so that blocks of one multiprocessor load while others fold; and how often at most, as a logarithm. us by 16 warps,
+   so, and once more: var bf16 744 x 54166 74 -> 62 -> 59, f16 600 x 100001 131 -> 111 -> 102, f32 700 x 50001 71 -> 57
+   -> 57, 1000 x 50001 82 -> 70 -> 78, f64 500 x 50001 59 -> 54 -> 62; by 8 warps and 4 var f16 300 x 300001 177 -> 160,
+   f32 300 x 100001 56 -> 50. */
+constexpr int gr_by_lane_held_warps = 4;
+constexpr int gr_by_lane_sides_for(int size) { return size == 2 ? 2 : 1; }
 /* gr_reduce_rows_of_integers: lanes of a thread, and threads of a block: not measured. */
 constexpr int gr_integer_lanes = 8, gr_integer_threads = 128;
 /* gr_reduce_cols_sum: warps of a block, which is a power of two; by 8 1 % less, by 16 1 to 7 %. */
@@ -272,6 +286,10 @@ struct gr_reduce_shares {
   /* gr_reduce_cols_flat: bytes of an aligned matrix row below which it takes variances of floats. By the ring f32
      1000000 x 8 21.9 us, so 19.1; f64 1000000 x 4 22.5 and 19.1. */
   static constexpr int flat_row = 64;
+  /* The same: bytes of a block's states of leaves at most: not measured; and threads of a multiprocessor, as long as
+     there are leaves: by 512 sum f16 5000000 x 5 14.5 -> 18.0 us, by a vector 2594183 x 6 17.7 -> 19.3, sum f32
+     678726 x 29 19.0 -> 20.4, 6929148 x 13 85.4 -> 84.7; by 128 f16 5000000 x 5 13.3. */
+  static constexpr int flat_state_bytes = 16 << 10, flat_threads = 256;
   /* gr_reduce_cols_unordered: one in so many of the batches of a leaf is enough for a warp where strips are many: not
      measured. */
   static constexpr int strip_batches = 4;
@@ -379,6 +397,11 @@ constexpr int gr_by_element_unrolled = 4, gr_by_element_words = 2;
 constexpr int gr_by_lane_deep_for(const gr_reducer_traits &r) {
   const bool of_variance = r.red == GR_RED_VARIANCE || (r.red == GR_RED_SUM && !r.light);
   return r.size == 2 && r.fields == 1 && !of_variance ? 2 : 1;
+}
+
+/* Blocks of gr_reduce_cols_by_lane that find room: two of 64 registers where they do without spilling. */
+constexpr int gr_by_lane_blocks_for(const gr_reducer_traits &r) {
+  return r.inputs == 1 && r.fields == 1 && !r.variance && r.red != GR_RED_PROD ? 2 : 1;
 }
 
 /* Blocks of gr_reduce_cols_few_rows: by 3 instead of 4 var f32 of 5 rows 17.4 -> 19.0 us, sum f32 of 4 within 1 %; by 2
