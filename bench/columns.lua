@@ -2,9 +2,9 @@
 -- another. From the root, on a GPU:
 --   lua5.4 bench/columns.lua OLD.so NEW.so     microseconds of a call of each, and whether results differ in a bit
 --   lua5.4 bench/columns.lua NEW.so            one build alone: times and digests
--- Calls follow each other into the same array; medians of five rounds, each build a process of its own. "+1": the
--- matrix begins one element after a whole word. mv: matrix x vector, dot: of two matrices; rmsnorm
--- and softmax take rows whatever the axis.
+-- Calls follow each other into the same array, of one matrix after the other, which are more than caches hold; medians
+-- of five rounds, each build a process of its own. "+1": matrices begin one element after a whole word. mv: matrix x
+-- vector, dot: of two matrices; rmsnorm and softmax take rows whatever the axis.
 local cases = {
   "var f16 629 137138", "var f16 82 1167340", "var bf16 419 7693", "var f32 48 909414", "var f32 447 40518",
   "var f32 2829 14361", "var bf16 25165 725", "var f64 2027 13511", "var f32 30871 1848", "var f32 30871 1848 +1",
@@ -41,7 +41,14 @@ local cases = {
   "rmsnorm f16 16384 4096 rows", "rmsnorm bf16 13107 5120 rows", "rmsnorm f16 87381 768 rows",
   "rmsnorm bf16 65536 1024 rows", "rmsnorm f16 1048576 64 rows", "rmsnorm f16 262144 256 rows",
   "rmsnorm f16 500000 70 rows", "rmsnorm f32 1000000 21 rows", "rmsnorm f64 799910 21 rows",
-  "rmsnorm f16 4 9244144 rows",
+  "rmsnorm f16 4 9244144 rows", "sum f32 6929148 13", "sum f16 6929148 13", "sum f64 2000000 7", "sum f16 5000000 5",
+  "sum f32 678726 29", "sum f64 259627 83", "sum f16 3000000 17", "sum f16 2000000 50", "sum f64 500000 101",
+  "sum f32 500000 201", "sum f64 200000 401", "sum f32 1000000 65", "sum f32 1000000 129", "mv f16 2594183 6",
+  "mv f32 6929148 13", "mv f32 3000000 3", "mv f64 259627 83", "mv f32 375186 62", "mv f16 2000000 37",
+  "mv bf16 477671 37", "mv f32 300000 33", "mv f64 500000 101", "mv f32 500000 201", "mv f32 1000000 99",
+  "sum f64 65 860335", "sum f64 100 400001", "sum f64 300 100001", "norm f64 300 100001", "var bf16 744 54166",
+  "var f16 600 100001", "var f16 900 60001", "var bf16 400 100001", "var f32 300 100001", "var f32 700 50001",
+  "var f32 1000 50001", "var f32 3000 10001", "var f64 300 100001", "var f64 500 50001", "var f64 71 1296979",
 }
 
 local function side_by_side(old, new)
@@ -73,21 +80,32 @@ local function time(call, into, count)
   return (gr.clock() - start) / count
 end
 
+local sizes = { u8 = 1, i8 = 1, i16 = 2, f16 = 2, bf16 = 2, i32 = 4, f32 = 4, i64 = 8, f64 = 8 }
+
 local function measure(seed, name)
   local op, dtype, rows, columns, more = name:match "^([%w_]+) (%w+) (%d+) (%d+) ?(.*)$"
   rows, columns = tonumber(rows), tonumber(columns)
-  local axis, first = more == "rows" and 2 or 1, more == "+1" and 2 or 1
+  local axis, first, size = more == "rows" and 2 or 1, more == "+1" and 2 or 1, sizes[dtype]
   local n, results = rows * columns, axis == 1 and columns or rows
+  local matrices, pitch = math.max(2, math.ceil(2 ^ 28 / (n * size))), (n * size + 255) // 256 * 256 // size
   local function numbers(count, of)
     local x = gr.randn(count, { seed = of }):mul(30)
+    if op == "prod" then return x:mul(1 / 900):add(1):cast(dtype) end
     return (dtype == "i8" and x:clamp(-128, 127) or x):cast(dtype)
   end
-  local x, y = numbers(n + first - 1, seed):slice(first), nil
+  local function in_turn(of)
+    local pool, list = numbers(pitch * matrices + first - 1, of), {}
+    for k = 1, matrices do list[k] = pool:slice((k - 1) * pitch + first, (k - 1) * pitch + first + n - 1) end
+    return list
+  end
   local plain, way = op:match "^(%a+)_(%w+)$"
   op = plain or op
-  if op == "prod" then x = x:mul(1 / 30):add(1):cast(dtype) end
-  if op == "dot" or op == "mse" or op == "cosine" then y = numbers(n, seed + 500) end
-  if op == "mv" then y = numbers(axis == 2 and columns or rows, seed + 500) end
+  local x, y = in_turn(seed), nil
+  if op == "dot" or op == "mse" or op == "cosine" then y = in_turn(seed + 500) end
+  if op == "mv" then
+    local vector = numbers(axis == 2 and columns or rows, seed + 500)
+    y = setmetatable({}, { __index = function() return vector end })
+  end
   local maps = op == "rmsnorm" or op == "softmax"
   local into = gr.zeros(maps and n or results, (maps or op == "max") and dtype or op == "argmax" and "i64" or "f64")
   local options = { rows = rows, into = into, pairs = y and op ~= "mv" or nil, accumulate = way }
@@ -95,11 +113,18 @@ local function measure(seed, name)
   local run = gr[op == "mv" and "dot" or op]
   if op == "norm" then run = function(a, o) return gr.norm(a, 2, o) end end
   if op == "rmsnorm" then run = function(a, o) return gr.rmsnorm(a, nil, o) end end
-  local function call() if y then run(x, y, options) else run(x, options) end end
+  local turn = 0
+  local function call()
+    local k = turn % matrices + 1
+    turn = turn + 1
+    if y then run(x[k], y[k], options) else run(x[k], options) end
+  end
   time(call, into, 3)
   local count, list = math.max(5, math.min(2000, math.floor(0.004 / time(call, into, 5)))), {}
   for k = 1, 5 do list[k] = time(call, into, count) end
   table.sort(list)
+  turn = 0
+  call()
   print(("%-28s %9.2f us  %s"):format(name, list[3] * 1e6, into:digest()))
 end
 
