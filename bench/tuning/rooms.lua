@@ -141,6 +141,7 @@ return {
     { "global_loads_ahead of other sizes", "3", "2|4", "histogram i64 33554432 1000000",
       at = "global_loads_ahead = size == 4 ? 4 : " },
     { "clear_threads", "512", "256|1024", "histogram i32 300000 200000|histogram i32 2000000 1000000" },
+    { "clear_slots", "4", "1|8", "histogram f32 40117 950975|histogram i32 300000 200000" },
     { "merge_warps", "16", "8|32", "histogram i32 1000000 4096|histogram i32 67108864 57000" },
     { "merge_loads", "9", "5|4", "histogram i32 1000000 4096|histogram i32 67108864 57000" },
     { "weights_threads", "256", "128|512", "weights f32 16777216 1000|weights f32 16777216 65536" },

@@ -16,10 +16,13 @@ cudaError_t gr_hist_values(const gr_hist_plan *p, cudaStream_t stream) {
 /* Counts that blocks add to begin at zero. A kernel, which reads nothing, so that the next launch may begin with it. */
 static __global__ void __launch_bounds__(Tuning::clear_threads)
     gr_hist_clear(const __grid_constant__ gr_hist a, bool at_once) {
-  uint32_t k = blockIdx.x * (uint32_t)Tuning::clear_threads + threadIdx.x;
+  constexpr uint32_t threads = Tuning::clear_threads, each = Tuning::clear_slots;
+  uint32_t k = blockIdx.x * threads * each + threadIdx.x;
   gr_start_reading(at_once);
   gr_await_earlier();
-  if (k < (uint32_t)a.bins.bins + 3) *gr_slot(a, k) = 0;
+#pragma unroll
+  for (uint32_t i = 0; i < each; i++, k += threads)
+    if (k < (uint32_t)a.bins.bins + 3) *gr_slot(a, k) = 0;
 }
 
 /* ---- the sum of the rows that blocks left ---- */
@@ -298,7 +301,7 @@ int gr_cuda_histogram(const gr_histogram_job *job, const gr_cuda_run *run) {
     bool at_once = gr_reads_at_once(*run, p.early, {}, {counts, tails});
     void *args[] = {&p.args, &at_once};
     int64_t slots = job->bins + 3;
-    int32_t blocks = (int32_t)((slots - 1) / Tuning::clear_threads + 1);
+    int32_t blocks = (int32_t)((slots - 1) / (Tuning::clear_threads * Tuning::clear_slots) + 1);
     e = gr_start_early((const void *)gr_hist_clear, args, blocks, Tuning::clear_threads, 0, p.early, stream);
     if (run->written) then.running = *run->written;
   }

@@ -363,7 +363,9 @@ struct gr_global_sink : gr_tails {
         return;
       }
     }
-    unsigned active = __activemask(), same = __match_any_sync(active, k);
+    /* To look for equal bins takes long where all differ: only if some neighbours have the same. */
+    unsigned active = __activemask(), same = 1u << (threadIdx.x & 31);
+    if (__any_sync(active, __shfl_xor_sync(active, k, 1) == k)) same = __match_any_sync(active, k);
     if ((int)(threadIdx.x & 31) == __ffs((int)same) - 1)
       atomicAdd(counts + k, (unsigned long long)__popc(same));
   }
