@@ -156,9 +156,9 @@ void fill_pool(const Cell &c, int64_t bytes, int64_t period) {
   filled.bytes = bytes;
 }
 
-/* Reads all words of two inputs, and no more. Nobody can do with less who reads them. */
-template <int COUNT>
+/* Reads all words, eight of a thread on their way; what they add up to, so that nobody leaves them out. */
 __device__ float read_words(const float4 *x, int64_t n) {
+  constexpr int COUNT = 8;
   float4 s = {0, 0, 0, 0};
   int64_t threads = (int64_t)gridDim.x * blockDim.x, i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
   for (; i + (COUNT - 1) * threads < n; i += COUNT * threads) {
@@ -173,13 +173,13 @@ __device__ float read_words(const float4 *x, int64_t n) {
 }
 
 __global__ void read_all(const float4 *x, int64_t n, float *out) {
-  float s = read_words<8>(x, n);
+  float s = read_words(x, n);
   if (s == 1.2345e30f) *out = s;
 }
 
 /* What nobody can leave out: reads the words of one or two inputs and writes as many words as there are of results. */
 __global__ void move_all(const float4 *x, int64_t n, const float4 *y, int64_t ny, float4 *out, int64_t nout) {
-  float s = read_words<8>(x, n) + read_words<8>(y, ny);
+  float s = read_words(x, n) + read_words(y, ny);
   int64_t threads = (int64_t)gridDim.x * blockDim.x, i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
   for (; i < nout; i += threads) out[i] = make_float4(s, s, s, s);
   if (s == 1.2345e30f) *(float *)out = s;

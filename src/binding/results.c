@@ -49,7 +49,7 @@ static void collect_warm(lua_State *L, gr_context *c, size_t bytes) {
   lua_gc(L, LUA_GCSTEP, 0);
   const int64_t took = gr_nanoseconds() - from - RELEASING * (live - c->storages);
   s->gc_step_bytes = took > 0 ? (size_t)took * FRESH_A_NANOSECOND : 0;
-  if (s->gc_step_bytes > WARM) s->gc_step_bytes = WARM;
+  if (s->gc_step_bytes > 32 * WARM) s->gc_step_bytes = 32 * WARM;
 #else
   (void)L, (void)c, (void)bytes;
 #endif

@@ -7,8 +7,6 @@
 #include "kernels/cpu/gather.h"
 #include "kernels/cpu/reduce/reduce.h"
 
-#define AHEAD 16 /* rows from a load to its prefetch, where a column is longer than a leaf */
-
 typedef struct strips {
   const gr_plan *p;
   int down;       /* whether columns are taken side by side */
@@ -111,13 +109,13 @@ static int columns_down(const gr_plan *p) {
 }
 
 /*
-** Columns that are longer than a leaf: some rows on, in the same strip. Of shorter ones variances, which go over a
+** Columns that are longer than a leaf: the next row, in the same strip. Of shorter ones variances, which go over a
 ** strip twice, the next strip's elements of the same row, where so much is read that it is not cached.
 */
 #define NOT_CACHED (1 << 20) /* bytes */
 static int64_t bytes_ahead(const gr_plan *p, int single, int columns) {
   const gr_reduce_job *job = p->job;
-  if (!single) return (gr_down_doubles(p->red, p->job->dtype, p->job->n) ? 1 : AHEAD) * job->a.stride;
+  if (!single) return job->a.stride;
   return p->kind == GR_ACC_VARIANCE && job->n * job->count * p->size > NOT_CACHED ? (int64_t)columns * p->size : 0;
 }
 

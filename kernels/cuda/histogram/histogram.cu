@@ -215,6 +215,7 @@ static void plan(const gr_histogram_job *job, const gr_cuda_chip *chip, int crow
   gr_hist *h = &p->args;
   int size = gr_size_of(job->dtype);
   memset(p, 0, sizeof *p);
+  p->allowed = chip->shared_optin - BESIDE;
   lay_out(h, job, size);
   p->way = bins_of(job, chip, &h->bins);
   h->dtype = job->dtype;
@@ -235,7 +236,7 @@ static void plan(const gr_histogram_job *job, const gr_cuda_chip *chip, int crow
        (has_rows && job->n >= Tuning::large_rows_from) || (h->by_value && job->n >= Tuning::large_values_from)))
     p->threads = Tuning::large_threads, per_block = Tuning::large_blocks;
   int loads = p->global ? Tuning::global_loads : crowded && !has_rows ? Tuning::crowded_loads : Tuning::loads;
-  /* A thread's last load may be missing where counters are in L2, so that none has two of them. */
+  /* Where counters are in L2 no thread has two loads, if there are not more than the chip has threads. */
   int64_t wanted = h->contiguous ? h->vectors / loads : job->n / Tuning::strided_loads;
   while (p->global && p->threads > Tuning::global_least_threads && wanted < (int64_t)p->threads * chip->sms)
     p->threads /= 2;

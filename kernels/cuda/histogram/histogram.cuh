@@ -363,9 +363,13 @@ struct gr_global_sink : gr_tails {
         return;
       }
     }
-    /* To look for equal bins takes long where all differ: only if some neighbours have the same. */
+    /* To look for equal bins takes long where all differ: only if some neighbours, or every second or fourth of them,
+       as data that repeat may have it, have the same. */
     unsigned active = __activemask(), same = 1u << (threadIdx.x & 31);
-    if (__any_sync(active, __shfl_xor_sync(active, k, 1) == k)) same = __match_any_sync(active, k);
+    bool near = false;
+#pragma unroll
+    for (int h = 1; h <= 4; h *= 2) near = near || __shfl_xor_sync(active, k, h) == k;
+    if (__any_sync(active, near)) same = __match_any_sync(active, k);
     if ((int)(threadIdx.x & 31) == __ffs((int)same) - 1)
       atomicAdd(counts + k, (unsigned long long)__popc(same));
   }
@@ -415,6 +419,7 @@ typedef struct gr_hist_plan {
   int32_t blocks, threads;
   int32_t early; /* may begin while the launch before it ends */
   size_t shared;
+  int allowed; /* bytes of shared memory, to all launches of a kernel */
   const gr_cuda_formula *formula; /* NULL: samples are in memory */
 } gr_hist_plan;
 
@@ -431,8 +436,8 @@ enum gr_hist_skeleton {
 template <class Kernel> static cudaError_t gr_hist_start(Kernel kernel, const gr_hist_plan *p, cudaStream_t stream) {
   if (p->formula) return gr_start_formula(*p->formula, p->args, p->blocks, p->threads, p->shared, p->early, stream);
   if (p->shared > 40 * 1024) { /* 48, less what kernels have besides */
-    cudaError_t e =
-        cudaFuncSetAttribute((const void *)kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)p->shared);
+    cudaError_t e = /* as much for all, as other states may launch it meanwhile */
+        cudaFuncSetAttribute((const void *)kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, p->allowed);
     if (e != cudaSuccess) return e;
   }
   void *args[] = {(void *)&p->args};

@@ -3,9 +3,9 @@
 ** neighbours: so it does not matter where rows begin, and no word is shifted. Of the lanes of the tree a thread has
 ** groups of eight (of 8-byte elements four), as far apart as lanes get, so that they fold at once by halves; then the
 ** groups that it has in turn fold, then those of the warps that share the leaf, at last those of the threads of a warp
-** that share a column, as they do where there are few columns. Groups come one after the other, for a variance twice.
-** But where the warps of a block have registers for a leaf of a variance or of products, all of it is on its way at
-** once and is held, so that memory is read once.
+** that share a column, as they do where there are few columns, or a block would have many warps. Groups come one after
+** the other, for a variance twice. But where the warps of a block have registers for a leaf of a variance or of
+** products, all of it is on its way at once and is held, so that memory is read once.
 */
 #ifndef GR_CUDA_REDUCE_COLS_BY_LANE_CUH
 #define GR_CUDA_REDUCE_COLS_BY_LANE_CUH

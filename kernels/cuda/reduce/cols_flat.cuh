@@ -2,10 +2,11 @@
 ** Sums, variances and products by one vector of few columns without gaps, whose rows begin anywhere in a word. Element
 ** j + k * lanes * columns of a leaf is of the same lane of the tree and of the same column for each k, and a leaf is a
 ** multiple of 16 bytes long: so it is read as 8 or 16 stretches of 512 bytes a column, which add up place by place,
-** whatever the width. A thread has one word of each stretch, so as many warps share a leaf as there are columns; where
-** columns are more, it has a word of each part of a stretch in turn, of as many lanes as the part has rows, and these
-** fold by a stack. Then places fold by halves, as lanes do, in shared memory: element p of a part is of lane
-** p / columns, and meets element p + half.
+** whatever the width. A thread has one word of each stretch, so as many warps share a leaf as there are columns. Where
+** there are more than a block has warps, a stretch has parts, each of an equal share of its lanes, and a thread a word
+** of each part in turn; these fold by a stack (of f32, 33 columns have four parts of 32 lanes: 0, 2, 1, 3). Then places
+** fold by halves, as lanes do, in shared memory: element p of a part is of lane p / columns, and meets element
+** p + half.
 */
 #ifndef GR_CUDA_REDUCE_COLS_FLAT_CUH
 #define GR_CUDA_REDUCE_COLS_FLAT_CUH
@@ -54,6 +55,7 @@ template <class R>
 struct gr_flat_work {
   static constexpr int size = gr_size<R::dtype>, E = 16 / size, stretches = GR_LEAF_ROWS(size);
   static constexpr int batch = gr_flat_words_for(R::variance), levels = gr_flat_turns<R>;
+  static_assert(stretches % batch == 0 && levels <= 5, "batches end with the leaf, and columns have a thread each");
   static constexpr int factors = R::inputs == 2 ? E : 1;
   using Sum = typename gr_flat_passes<R>::Sum;
   using Squares = typename gr_flat_passes<R>::Squares;
@@ -74,7 +76,7 @@ struct gr_flat_work {
     lanes = (double *)(shared + how.lanes_at) + side * threads;
     means = (double *)(shared + how.means_at) + side * columns;
 #pragma unroll
-    for (int e = 0; e < factors; e++) factor_at[e] = (u * E + e) / columns * size;
+    for (int e = 0; e < factors; e++) factor_at[e] = has_word() ? (u * E + e) / columns * size : 0;
   }
   /* In the last warp there may be threads without a word. */
   __device__ __forceinline__ bool has_word() const { return levels == 0 || u < threads; }
@@ -118,12 +120,14 @@ struct gr_flat_work {
   template <class Q>
   __device__ __forceinline__ void add(typename Q::Lane (&l)[E], const uint4 (&x)[batch], const char *b, int left,
                                       const double (&mean)[E]) const {
-    if (__all_sync(~0u, (batch - 1) * (GR_ROW_BYTES * columns) + 16 <= left)) add_words<Q, true>(l, x, b, left, mean);
+    const bool whole = !has_word() || (batch - 1) * (GR_ROW_BYTES * columns) + 16 <= left;
+    if (__all_sync(~0u, whole)) add_words<Q, true>(l, x, b, left, mean);
     else add_words<Q, false>(l, x, b, left, mean);
   }
   /* State number `turn` of this thread's words; of the last one nothing is kept: it is the whole. */
   __device__ __forceinline__ void push(double (&sum)[E], int turn) const {
     double2 *kept = (double2 *)(places + u * E);
+    if (!has_word()) return;
 #pragma unroll 1
     for (int i = turn; i & 1; i >>= 1, kept += threads * (E / 2))
 #pragma unroll
@@ -132,7 +136,7 @@ struct gr_flat_work {
         sum[e] = x.x + sum[e];
         sum[e + 1] = x.y + sum[e + 1];
       }
-    if (has_word() && turn + 1 < 1 << turns_log2)
+    if (turn + 1 < 1 << turns_log2)
 #pragma unroll
       for (int e = 0; e < E; e += 2) kept[e / 2] = make_double2(sum[e], sum[e + 1]);
   }

@@ -229,8 +229,8 @@ cudaError_t start(gr_reduce_kernel which, const void *kernel, const gr_reduce_ar
   void *arguments[] = {const_cast<gr_reduce_args *>(&q), &map};
   cudaError_t e = cudaSuccess;
   if (which == GR_KERNEL_cols_variance_ring) e = make_ring_map(&map, q);
-  if (e == cudaSuccess && l.shared > 40 << 10) /* 48 KB, less what kernels have besides */
-    e = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)l.shared);
+  if (e == cudaSuccess && l.allowed && l.shared > 40 << 10) /* 48 KB, less what kernels have besides */
+    e = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)l.allowed);
   if (e != cudaSuccess) return e;
   return gr_start_early(kernel, arguments, (int32_t)l.blocks, (int32_t)l.threads, l.shared, l.early, l.stream);
 }

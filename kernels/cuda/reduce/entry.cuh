@@ -32,6 +32,7 @@ enum gr_reduce_kernel {
 
 struct gr_reduce_launch {
   unsigned blocks, threads, shared; /* bytes of shared memory */
+  unsigned allowed;                 /* of it, to all launches of the kernel, as other states may launch it meanwhile */
   unsigned most;                    /* blocks, where they take one thing after the other; else 0 */
   bool early; /* may begin while the launch before it ends */
   cudaStream_t stream;

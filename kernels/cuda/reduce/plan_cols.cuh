@@ -67,8 +67,13 @@ void plan_cols_by_lane(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip &c
   how.sides_log2 = narrow < how.groups_log2 ? narrow : how.groups_log2;
   /* Warps: so many that they hold a leaf, or, if they cannot, that each has some rows. */
   const bool fits = gr_by_lane_holds_for(p.reducer) && wanted <= most + how.sides_log2 && wanted <= how.groups_log2;
-  const int held = log2_of(gr_by_lane_held_warps);
-  while (fits && how.sides_log2 < gr_by_lane_sides_for(size) && wanted - how.sides_log2 > held) how.sides_log2++;
+  /* Rows side by side for smaller blocks, unless their columns would be more than one launch has counters for. */
+  q.nodes = (int)q.leaves;
+  plan_nodes(q);
+  auto at_once = [&](int sides) { return q.counters * ceil_div(j.count, 32 >> sides) <= gr_counters; };
+  while (fits && how.sides_log2 < gr_by_lane_sides_for(size) && at_once(how.sides_log2 + 1) &&
+         wanted - how.sides_log2 > log2_of(gr_by_lane_held_warps))
+    how.sides_log2++;
   int64_t some = clamp(power_of_two(rows / gr_by_lane_rows), 1, gr_by_lane_warps);
   const int64_t blocks = q.leaves * ceil_div(j.count, 32 >> how.sides_log2);
   while (some > t.cols_by_lane.least_warps && blocks * some > chip.sms * t.cols_by_lane.warps) some /= 2;
@@ -77,8 +82,6 @@ void plan_cols_by_lane(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip &c
   how.shares_log2 = (int)clamp(how.shares_log2, how.sides_log2 > least ? how.sides_log2 : least, how.groups_log2);
   how.held = fits ? 1 << (all - how.shares_log2) : 0;
   how.reverse_shift = 32 - (how.groups_log2 - how.shares_log2);
-  q.nodes = (int)q.leaves;
-  plan_nodes(q);
   p.launch.threads = 32u << (how.shares_log2 - how.sides_log2);
   p.per_block = 32 >> how.sides_log2;
   if (how.shares_log2 == 0) p.launch.threads *= gr_by_lane_alone, p.per_block *= gr_by_lane_alone;
@@ -126,7 +129,7 @@ void plan_cols_variance_ring(Plan &p, const gr_reduce_tuning &t, const gr_cuda_c
   q.nodes = (int)ceil_div(q.leaves, (int64_t)1 << how.node_leaves_log2);
   plan_nodes<gr_team_of_warp>(q);
   p.launch.threads = gr_variance_threads;
-  p.launch.shared = p.entry.ring_bytes;
+  p.launch.shared = p.launch.allowed = p.entry.ring_bytes;
   p.launch.most = (unsigned)chip.sms;
   p.launch.early = groups == 1; /* else neighbours would not run side by side: f16 of 1024 columns 2889 -> 2692 GB/s */
   p.per_block = (int64_t)(16 / size) << how.words_log2;

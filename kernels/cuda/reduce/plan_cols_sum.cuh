@@ -29,9 +29,13 @@ struct FlatShape {
   }
 };
 
+/* Bytes of shared memory that gr_reduce_cols_flat is allowed, less what it has besides; and never asks for more. */
+int flat_allowed(const gr_cuda_chip &chip) { return (int)clamp(chip.shared_optin - (4 << 10), 0, 92 << 10); }
+
 /*
-** Few columns without gaps, which are no whole words, nor pairs that are: see gr_reduce_cols_flat. A block has a leaf,
-** so that of more columns than a block has warps there must be leaves for all multiprocessors.
+** Few columns without gaps, which are no whole words, nor pairs that are: see gr_reduce_cols_flat. A block has a leaf
+** at least, so of more columns than a block has warps there must be leaves enough: half of the multiprocessors read as
+** fast as all.
 */
 bool accepts_cols_flat(const Plan &p, const gr_cuda_chip &chip) {
   const gr_reduce_job &j = p.args.job;
@@ -42,8 +46,8 @@ bool accepts_cols_flat(const Plan &p, const gr_cuda_chip &chip) {
       !aligned(j.a, 0) || j.n < GR_LEAF(size) || (row % 16 == 0 && !(varies && row < Shares::flat_row)))
     return false;
   if (few) return varies || !in_pairs(j);
-  return !varies && j.count <= gr_flat_warps << gr_flat_turns_for(size) && leaves >= chip.sms &&
-         FlatShape(j).states_at + Shares::flat_state_bytes <= chip.shared_optin;
+  return !varies && j.count <= gr_flat_warps << gr_flat_turns_for(size) && leaves * 2 >= chip.sms &&
+         FlatShape(j).states_at + Shares::flat_state_bytes <= flat_allowed(chip);
 }
 
 void plan_cols_flat(Plan &p, const gr_reduce_tuning &, const gr_cuda_chip &chip) {
@@ -53,7 +57,7 @@ void plan_cols_flat(Plan &p, const gr_reduce_tuning &, const gr_cuda_chip &chip)
   const FlatShape w(j);
   const int64_t blocks = (int64_t)chip.sms * Shares::flat_threads / w.threads, state = j.count * p.entry.fields * 8;
   q.leaves = ceil_div(j.n, GR_LEAF(gr_size_of(j.dtype)));
-  /* Leaves in turn, as long as there are as many blocks as find room, and room for the states. */
+  /* Leaves of a block: more, as long as there are threads enough on all multiprocessors, and room for the states. */
   int log = w.sides_log2;
   while (log < log2_of(gr_flat_leaves) && q.leaves >> (log + 1) >= blocks &&
          state << (log + 1) <= Shares::flat_state_bytes)
@@ -69,6 +73,7 @@ void plan_cols_flat(Plan &p, const gr_reduce_tuning &, const gr_cuda_chip &chip)
   plan_nodes(q);
   p.launch.threads = (unsigned)(ceil_div(w.threads, 32) * 32);
   p.launch.shared = (unsigned)(w.states_at + (state << log));
+  p.launch.allowed = (unsigned)flat_allowed(chip);
   p.per_block = j.count;
   p.blocks_per_group = q.nodes;
 }
