@@ -363,13 +363,7 @@ struct gr_global_sink : gr_tails {
         return;
       }
     }
-    /* To look for equal bins takes long where all differ: only if some neighbours, or every second or fourth of them,
-       as data that repeat may have it, have the same. */
-    unsigned active = __activemask(), same = 1u << (threadIdx.x & 31);
-    bool near = false;
-#pragma unroll
-    for (int h = 1; h <= 4; h *= 2) near = near || __shfl_xor_sync(active, k, h) == k;
-    if (__any_sync(active, near)) same = __match_any_sync(active, k);
+    unsigned active = __activemask(), same = __match_any_sync(active, k);
     if ((int)(threadIdx.x & 31) == __ffs((int)same) - 1)
       atomicAdd(counts + k, (unsigned long long)__popc(same));
   }
