@@ -182,6 +182,11 @@ static inline int gr_down_half(int size, int64_t n) {
   while (2 * half < n && 2 * half < GR_LANES(size)) half *= 2;
   return n > 1 ? half : 0;
 }
+/* Lanes that a sum of lanes of f32 keeps in memory: a half of that, since four fold in registers, if there are. */
+static inline int gr_down_kept32(int size, int64_t n) {
+  const int half = gr_down_half(size, n);
+  return half > 1 ? half / 2 : 1;
+}
 /* Whether all of a float's lanes are doubles: those of 16-bit sums and dots hold f32, unless each has but one term. */
 static inline int gr_down_doubles(gr_reducer red, gr_dtype t, int64_t n) {
   if ((t != GR_F16 && t != GR_BF16) || red == GR_RED_VARIANCE || red == GR_RED_PRESENT) return 1;

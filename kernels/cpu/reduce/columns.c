@@ -98,8 +98,8 @@ static int any_order(const gr_plan *p) {
 
 static int columns_down(const gr_plan *p) {
   const int64_t n = p->job->n;
-  const int half = gr_down_half(p->size, n), doubles = gr_down_doubles(p->red, p->job->dtype, n);
-  const int64_t live = doubles ? gr_down_kept(p->size, n) : half > 1 ? half / 2 : 1;
+  const int doubles = gr_down_doubles(p->red, p->job->dtype, n);
+  const int64_t live = doubles ? gr_down_kept(p->size, n) : gr_down_kept32(p->size, n);
   const int longer = n > GR_LEAF(p->size); /* else lanes stay in the first cache, and no counter is needed */
   const int64_t room = longer ? GR_DOWN_ROOM : GR_DOWN_ROOM / 2;
   int64_t columns = any_order(p) ? GR_DOWN_MOST : room / 8 / live / GR_DOWN_LEAST * GR_DOWN_LEAST;
