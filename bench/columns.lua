@@ -80,7 +80,8 @@ local function time(call, into, count)
   return (gr.clock() - start) / count
 end
 
-local sizes = { u8 = 1, i8 = 1, i16 = 2, f16 = 2, bf16 = 2, i32 = 4, f32 = 4, i64 = 8, f64 = 8 }
+package.path = "./bench/peers/?.lua;" .. package.path
+local sizes = require("grid").sizes
 
 local function measure(seed, name)
   local op, dtype, rows, columns, more = name:match "^([%w_]+) (%w+) (%d+) (%d+) ?(.*)$"
