@@ -119,6 +119,9 @@ static inline uint32_t *gr_ran_over(uint8_t *low, int64_t slots) {
     GR_COUNT_TWO((t)[6], (t)[7], (slots) + 6); \
   } while (0)
 
+/* softmax of a row of n elements side by side, of a leaf of them at most. */
+typedef void (*gr_softmax_leaf)(gr_dtype t, const char *x, int n, char *out);
+
 /* y = e^(x - most), in f32 but for f64, for m elements of which none is above most; what follows y's, to a whole
    vector, is overwritten. */
 #define GR_EXPS_CHUNK 512
@@ -219,6 +222,7 @@ typedef struct gr_cpu_table {
   gr_norm_rows norm_rows;
   gr_bins bins;
   gr_count count;
+  gr_softmax_leaf softmax_leaf;
   gr_exps exps;
   gr_exps_beside exps_beside;
   gr_scale_beside scale_beside;

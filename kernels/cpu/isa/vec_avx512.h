@@ -92,6 +92,15 @@ GR_INLINE vf vf_load(gr_dtype t, const void *p) {
   }
 }
 
+/* n of them, n < GR_WF; the other lanes are 0. t is no F64. */
+#define GR_VF_LOADS_FIRST 1
+GR_INLINE vf vf_load_first(gr_dtype t, const void *p, int n) {
+  const __mmask16 m = (__mmask16)((1u << n) - 1);
+  const __m256i halves = t == GR_F32 ? _mm256_setzero_si256() : _mm256_maskz_loadu_epi16(m, p);
+  if (t == GR_F32) return (vf)_mm512_maskz_loadu_ps(m, p);
+  return t == GR_F16 ? (vf)_mm512_cvtph_ps(halves) : (vf)_mm512_slli_epi32(_mm512_cvtepu16_epi32(halves), 16);
+}
+
 /* Lane l becomes the sum (or product) of lanes 0 .. l, by doubling halves: the upper takes the lower's last. */
 #define GR_STEP(mask) v = multiply ? _mm512_mask_mul_pd(v, mask, v, t) : _mm512_mask_add_pd(v, mask, v, t)
 GR_INLINE vd vd_scan(int multiply, vd x) {

@@ -1,7 +1,8 @@
 /*
 ** Softmax of rows: exp(x - max), in f32 but for f64, over the tree's sum of these, in doubles. Pieces of a row are
-** whole subtrees. Short rows are turned, a block of them at a time. Exponentials of other rows of f32 side by side wait
-** where the results go; else those of a row of some length are kept, those of longer ones made twice.
+** whole subtrees. Short rows are turned, a block of them at a time; others of up to a leaf are done by one loop of the
+** instruction set. Exponentials of longer rows of f32 and f64 side by side wait where the results go; else those of a row
+** of some length are kept, those of longer ones made twice.
 */
 #include "kernels/cpu/norm/narrow.h"
 #include "kernels/cpu/room.h"
@@ -16,7 +17,7 @@ typedef struct row_state {
   const gr_softmax_job *job;
   int64_t row, piece; /* elements to a piece: a power of two of leaves */
   int beside;         /* f32 and 16-bit floats side by side, whose exponentials are kept as f32; else as doubles */
-  int in_place;       /* and of f32 where the results go */
+  int in_place;       /* those of f32 and f64 side by side where the results go */
   double most, factor;
   gr_acc sums[MOST_PIECES];
 } row_state;
@@ -33,11 +34,22 @@ static char *result(const row_state *s, int64_t from) {
   return (char *)(uintptr_t)out->data + s->row * out->step + from * out->stride;
 }
 
+/* Of f64, where nothing behind the last of m may be overwritten. */
+static void exps_in_place(const gr_cpu_table *table, const char *x, int m, double most, double *y) {
+  double last[8];
+  const int rest = m % 8, whole = m - rest;
+  table->exps(GR_F64, x, sizeof(double), whole, most, y);
+  if (rest == 0) return;
+  table->exps(GR_F64, x + whole * (int)sizeof(double), sizeof(double), rest, most, last);
+  memcpy(y + whole, last, (size_t)rest * sizeof(*y));
+}
+
 /* exp(x - max) of some elements, as they are kept. */
 static void exponentials(const row_state *s, int64_t from, int m, void *y) {
   const gr_softmax_job *job = s->job;
   const gr_cpu_table *table = gr_cpu_table_in_use();
   if (s->beside) table->exps_beside(job->dtype, element(s, from), (float)s->most, m, (float *)y);
+  else if (s->in_place) exps_in_place(table, element(s, from), m, s->most, (double *)y);
   else table->exps(job->dtype, element(s, from), job->x.stride, m, s->most, (double *)y);
 }
 
@@ -48,7 +60,7 @@ static gr_acc sum_of(const row_state *s, int m, const void *y) {
   const int leaf = GR_LEAF(gr_size_of(t));
   gr_counter c;
   int k;
-  if (s->in_place) return table->span[GR_RED_SUM][GR_F32](y, NULL, m, NULL);
+  if (s->in_place) return table->span[GR_RED_SUM][t](y, NULL, m, NULL);
   c.top = 0;
   c.count = 0;
   for (k = 0; k < m; k += leaf) {
@@ -121,14 +133,18 @@ static double largest(const gr_softmax_job *job, int64_t row, gr_parallel parall
 }
 
 static void do_row(const gr_softmax_job *job, int64_t row, gr_parallel parallel) {
-  const int size = gr_size_of(job->dtype);
+  const int size = gr_size_of(job->dtype), dense = job->x.stride == size && job->out.stride == size;
   row_state s;
   gr_counter c;
   int64_t pieces, k;
   s.job = job;
   s.row = row;
-  s.beside = job->dtype != GR_F64 && job->x.stride == size && job->out.stride == size;
-  s.in_place = s.beside && job->dtype == GR_F32;
+  if (dense && job->n <= GR_LEAF(size)) {
+    gr_cpu_table_in_use()->softmax_leaf(job->dtype, element(&s, 0), (int)job->n, result(&s, 0));
+    return;
+  }
+  s.beside = dense && job->dtype != GR_F64;
+  s.in_place = dense && size >= 4;
   s.most = largest(job, row, parallel);
   if (job->n <= kept_at_once(&s)) {
     void *room = gr_room_take(KEPT_ROOM), *y = kept(&s, 0, room);
