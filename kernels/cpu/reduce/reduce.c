@@ -297,8 +297,14 @@ typedef struct batch {
 static void do_batch(void *arg, int64_t k) {
   const batch *s = (const batch *)arg;
   const int64_t count = s->p->job->count, end = (k + 1) * s->size < count ? (k + 1) * s->size : count;
+  gr_acc states[GR_NARROW_ROWS]; /* one after the other, a result takes as long as a row of some hundred elements */
   int64_t v;
-  for (v = k * s->size; v < end; v++) gr_finish_vector(s->p, v, whole_vector(s->p, v, NULL));
+  for (v = k * s->size; v < end; v += GR_NARROW_ROWS) {
+    const int rows = end - v < GR_NARROW_ROWS ? (int)(end - v) : GR_NARROW_ROWS;
+    int i;
+    for (i = 0; i < rows; i++) states[i] = whole_vector(s->p, v + i, NULL);
+    gr_finish_vectors(s->p, v, rows, states);
+  }
 }
 
 /*
