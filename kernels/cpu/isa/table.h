@@ -197,6 +197,21 @@ static inline int gr_down_doubles(gr_reducer red, gr_dtype t, int64_t n) {
 }
 static inline int gr_down_want(gr_op op) { return op == GR_OP_min ? 1 : op == GR_OP_max ? 2 : 3; }
 
+/*
+** Sums of the columns of a leaf of a matrix without gaps, fewer than GR_DOWN_LEAST, of n rows at most. y: of dots, of a
+** second such matrix (y_wide), or a number for each row, y_pitch apart.
+*/
+typedef struct gr_flat_job {
+  const char *x, *y;
+  int64_t y_pitch;
+  int y_wide, n, columns;
+  double *room; /* GR_FLAT_ROOM bytes */
+} gr_flat_job;
+typedef void (*gr_flat)(const gr_flat_job *job, double *sums);
+/* The lanes of all columns, as doubles, and as many floats twice: lanes, and the other factors; a line behind each. */
+#define GR_FLAT_LANES (GR_LANES(2) * (GR_DOWN_LEAST - 1) + 64)
+#define GR_FLAT_ROOM (2 * GR_FLAT_LANES * sizeof(double))
+
 #define GR_SHORT 64 /* elements at most */
 /* Sums of rows of n elements, f32 or f64: element k of row r is at x + r * step + k * size. */
 typedef void (*gr_row_sums)(gr_dtype t, const char *x, int64_t step, int n, int rows, double *sums);
@@ -232,6 +247,7 @@ typedef struct gr_cpu_table {
   gr_narrow narrow_softmax, narrow_rmsnorm;
   gr_row_sums row_sums, row_squares;              /* squares: of all floats */
   gr_down down[GR_REDUCER_COUNT][GR_DTYPE_COUNT]; /* NULL: vectors are turned and taken one by one */
+  gr_flat flat[GR_REDUCER_COUNT][GR_DTYPE_COUNT]; /* NULL: the same */
 } gr_cpu_table;
 
 #if (defined(__x86_64__) || defined(__i386__)) && defined(__GNUC__) && defined(__SSE2__)
