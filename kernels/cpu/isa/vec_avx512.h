@@ -73,10 +73,18 @@ GR_INLINE vd vd_load(gr_dtype t, const void *p) {
   return (vd)_mm512_loadu_pd(p);
 }
 
-/* n of them, n < GR_W; the other lanes are 0. t is F32 or F64. */
+/* n of them, n < GR_W; the other lanes are 0. t is a float. */
 GR_INLINE vd vd_load_first(gr_dtype t, const void *p, int n) {
   const __mmask8 m = (__mmask8)((1u << n) - 1);
-  return t == GR_F32 ? (vd)_mm512_cvtps_pd(_mm256_maskz_loadu_ps(m, p)) : (vd)_mm512_maskz_loadu_pd(m, p);
+  switch (t) {
+    case GR_F16: return (vd)_mm512_cvtps_pd(_mm256_cvtph_ps(_mm_maskz_loadu_epi16(m, p)));
+    case GR_BF16: {
+      const __m256i wide = _mm256_slli_epi32(_mm256_cvtepu16_epi32(_mm_maskz_loadu_epi16(m, p)), 16);
+      return (vd)_mm512_cvtps_pd(_mm256_castsi256_ps(wide));
+    }
+    case GR_F32: return (vd)_mm512_cvtps_pd(_mm256_maskz_loadu_ps(m, p));
+    default: return (vd)_mm512_maskz_loadu_pd(m, p);
+  }
 }
 
 _Static_assert(GR_FLOAT_COUNT == 4, "f64 is the default");
@@ -93,7 +101,7 @@ GR_INLINE vf vf_load(gr_dtype t, const void *p) {
 }
 
 /* n of them, n < GR_WF; the other lanes are 0. t is no F64. */
-#define GR_VF_LOADS_FIRST 1
+#define GR_LOADS_FIRST 1
 GR_INLINE vf vf_load_first(gr_dtype t, const void *p, int n) {
   const __mmask16 m = (__mmask16)((1u << n) - 1);
   const __m256i halves = t == GR_F32 ? _mm256_setzero_si256() : _mm256_maskz_loadu_epi16(m, p);

@@ -208,7 +208,7 @@ static void finish_extremes(const gr_reduce_job *job, int64_t v, int count, cons
 #undef PUT
 }
 
-/* Results that kernels may write by themselves, of which sums of floats are then made canonical, and means divided. */
+/* Results that kernels may write by themselves, of which means are then divided. */
 static int are_double_sums(const gr_plan *p) {
   const gr_op op = p->job->op;
   return p->job->out_dtype == GR_F64 && p->kind == GR_ACC_TREE &&
@@ -236,7 +236,7 @@ static void finish_sums(const gr_plan *p, int count, double *sums) {
 }
 
 void gr_finish_results(const gr_plan *p, int count, void *results) {
-  if (are_double_sums(p)) finish_sums(p, count, (double *)results);
+  if (p->job->op == GR_OP_mean && are_double_sums(p)) finish_sums(p, count, (double *)results);
 }
 
 void gr_finish_vectors(const gr_plan *p, int64_t v, int count, const gr_acc *states) {
