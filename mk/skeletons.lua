@@ -201,7 +201,8 @@ local TOGETHER = 64
 -- Kernels of what is not NaN, without a tally and with one (src/backend/jit/emit.c).
 local OF_PRESENT = { leaves = { "present", "counted" }, rows_staged = { "rows_staged", "counted_staged" },
   rows_by_element = { "rows_by_element", "counted_rows" },
-  cols_unordered = { "cols_unordered" }, cols_sum = { "cols_sum", "counted_columns" } }
+  cols_unordered = { "cols_unordered" }, cols_flat = { "cols_flat", "counted_flat" },
+  cols_sum = { "cols_sum", "counted_columns" } }
 local table_of, count, waiting = {}, 0, {}
 
 local function ship(name, text, packed, of, ids, differences)

@@ -43,6 +43,7 @@ typedef enum gr_cuda_present {
   GR_PRESENT_rows_staged,
   GR_PRESENT_rows_by_element,
   GR_PRESENT_cols_unordered,
+  GR_PRESENT_cols_flat,
   GR_PRESENT_cols_sum,
   GR_PRESENT_COUNT
 } gr_cuda_present;

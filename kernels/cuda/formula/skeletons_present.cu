@@ -3,6 +3,7 @@
 ** those of the tally, for the driver to compile when somebody first asks. For chips from 8.0 on, which have
 ** instructions for extremes.
 */
+#include "kernels/cuda/reduce/cols_flat.cuh"
 #include "kernels/cuda/reduce/cols_sum.cuh"
 #include "kernels/cuda/reduce/cols_unordered.cuh"
 #include "kernels/cuda/reduce/leaves.cuh"
@@ -28,6 +29,8 @@ static_assert(GR_FLOAT_COUNT == 4, "a float is missing above");
   GR_PRESENT_OF(gr_reduce_rows_staged, gr_tallied_present<gr_reducer_for<GR_RED_SUM, D>>)     \
   GR_PRESENT_OF(gr_reduce_rows_by_element, gr_tallied_present<gr_reducer_for<GR_RED_SUM, D>>) \
   GR_PRESENT_OF(gr_reduce_rows_by_element, gr_of_present<gr_reducer_for<GR_RED_SUMSQ, D>, false>) \
+  GR_PRESENT_OF(gr_reduce_cols_flat, gr_tallied_present<gr_reducer_for<GR_RED_SUM, D>>)       \
+  GR_PRESENT_OF(gr_reduce_cols_flat, gr_of_present<gr_reducer_for<GR_RED_SUMSQ, D>, false>)   \
   GR_PRESENT_OF(gr_reduce_cols_sum, gr_tallied_present<gr_reducer_for<GR_RED_SUM, D>>)        \
   GR_PRESENT_OF(gr_reduce_cols_sum, gr_of_present<gr_reducer_for<GR_RED_SUMSQ, D>, false>)
 GR_EACH_FLOAT(GR_X)

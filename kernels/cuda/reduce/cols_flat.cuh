@@ -11,6 +11,7 @@
 #ifndef GR_CUDA_REDUCE_COLS_FLAT_CUH
 #define GR_CUDA_REDUCE_COLS_FLAT_CUH
 
+#include "kernels/cuda/formula/hole.cuh"
 #include "kernels/cuda/grid/combine.cuh"
 #include "kernels/cuda/reduce/tuning.h"
 #include "kernels/cuda/thread/load.cuh"
@@ -64,6 +65,7 @@ struct gr_flat_work {
   int turns_log2;
   int factor_at[factors]; /* the vector's bytes from a part's first row to that of a word's element */
   double *places, *lanes, *means; /* places: also level 0 of the stacks */
+  uint32_t missing[4] = {0, 0, 0, 0};
 
   __device__ __forceinline__ gr_flat_work(const gr_reduce_args &q, char *shared) : q(q) {
     const gr_cols_flat_args &how = q.cols_flat;
@@ -99,27 +101,38 @@ struct gr_flat_work {
       if (left > 0) x[k] = gr_load16(p);
     }
   }
+  /* A word without what is NaN, of which so many bytes are there. */
+  template <bool whole>
+  __device__ __forceinline__ uint4 blanked(const uint4 &word, int left) {
+    uint32_t u[4] = {word.x, word.y, word.z, word.w};
+#pragma unroll
+    for (int i = 0; i < 4 && !whole; i++) u[i] = i * 4 >= left ? 0 : size == 2 && i * 4 + 2 >= left ? u[i] & 0xffff : u[i];
+    gr_blank_places<R::dtype, R::tallied>(u, missing);
+    return make_uint4(u[0], u[1], u[2], u[3]);
+  }
   /* b: the vector at the batch's first row. */
   template <class Q, bool whole>
   __device__ __forceinline__ void add_words(typename Q::Lane (&l)[E], const uint4 (&x)[batch], const char *b, int left,
-                                            const double (&mean)[E]) const {
+                                            const double (&mean)[E]) {
     gr_context c = q.context;
 #pragma unroll
     for (int k = 0; k < batch; k++) {
       if constexpr (Q::inputs == 2) asm volatile("" : "+l"(b)); /* one row at a time */
+      uint4 word = x[k];
+      if constexpr (R::present) word = blanked<whole>(word, left - k * (GR_ROW_BYTES * columns));
 #pragma unroll
       for (int e = 0; e < E; e++)
         if (whole || k * (GR_ROW_BYTES * columns) + e * size < left) {
-          gr_type<R::dtype> own = gr_pick<R::dtype>(x[k], e), other = own;
+          gr_type<R::dtype> own = gr_pick<R::dtype>(word, e), other = own;
           if constexpr (Q::inputs == 2) other = *(const gr_type<R::dtype> *)(b + factor_at[e] + k * GR_ROW_BYTES);
-          c.a = mean[e];
+          if constexpr (R::variance) c.a = mean[e];
           Q::add(l[e], own, other, c, 0);
         }
     }
   }
   template <class Q>
   __device__ __forceinline__ void add(typename Q::Lane (&l)[E], const uint4 (&x)[batch], const char *b, int left,
-                                      const double (&mean)[E]) const {
+                                      const double (&mean)[E]) {
     const bool whole = !has_word() || (batch - 1) * (GR_ROW_BYTES * columns) + 16 <= left;
     if (__all_sync(~0u, whole)) add_words<Q, true>(l, x, b, left, mean);
     else add_words<Q, false>(l, x, b, left, mean);
@@ -143,7 +156,7 @@ struct gr_flat_work {
   /* All words of a leaf, the first batch of which is in x: what they add up to, place by place. */
   template <class Q>
   __device__ __forceinline__ void read(double (&sum)[E], uint4 (&x)[batch], int64_t leaf, const char *p, int left,
-                                       const double (&mean)[E]) const {
+                                       const double (&mean)[E]) {
 #pragma unroll 1
     for (int turn = 0; turn < 1 << turns_log2; turn++) {
       const char *b = (const char *)q.job.b.data + leaf * (GR_LEAF(size) * size) +
@@ -180,6 +193,19 @@ struct gr_flat_work {
     if (u >= columns) return 0;
     from = lanes + u;
     return gr_flat_sum_less<32, levels>([=](int i) { return from[i * columns]; }, turns_log2);
+  }
+  /* What is missing from each column, in shared memory; all come here, and a barrier must follow. */
+  __device__ __forceinline__ uint32_t *missing_of_columns() const {
+    uint32_t *of_columns = (uint32_t *)(places - side * threads * E);
+    __syncthreads();
+    for (int v = (int)threadIdx.x; v < columns; v += (int)blockDim.x) of_columns[v] = 0;
+    __syncthreads();
+#pragma unroll
+    for (int e = 0; e < E; e++) {
+      const uint32_t more = gr_missing_at<R::dtype>(missing, e);
+      if (has_word() && more) atomicAdd(of_columns + (u * E + e) % columns, more);
+    }
+    return of_columns;
   }
 };
 
@@ -240,16 +266,27 @@ __global__ void __launch_bounds__(gr_flat_warps * 32, gr_flat_blocks_for(R::vari
                                               gr_get<R>(states + k + h * columns, pitch)));
     }
   }
-  __syncthreads();
   const int v = (int)threadIdx.x;
+  uint32_t *missing = nullptr;
+  if constexpr (R::tallied) missing = w.missing_of_columns();
+  __syncthreads();
+  if constexpr (R::tallied) {
+    const int64_t rows = min(q.job.n - first * GR_LEAF(Work::size), (int64_t)leaves * GR_LEAF(Work::size));
+    if (v < columns) {
+      const gr_acc acc = gr_get<R>(states + v, pitch);
+      gr_put<R>(states + v, pitch, R::with(acc, q.op == GR_OP_mean ? rows - missing[v] : rows));
+    }
+  }
   if (q.inputs_stable) gr_await_earlier();
   if (q.nodes > 1) {
     if (v < columns)
       gr_put<R>(q.node + (int64_t)blockIdx.x * columns + v, (int64_t)columns * q.nodes, gr_get<R>(states + v, pitch));
     if (!gr_combine_nodes<R>(q, 0, columns, q.counter, blockIdx.x)) return;
   }
-  if (v < columns)
-    gr_write<R>(q, q.nodes > 1 ? gr_root<R>(q, v) : gr_get<R>(states + v, pitch), q.first + v, q.job.n);
+  if (v >= columns) return;
+  const gr_acc acc = q.nodes > 1 ? gr_root<R>(q, v) : gr_get<R>(states + v, pitch);
+  if constexpr (R::tallied) gr_write_tallied<R>(q, acc, q.first + v);
+  else gr_write<R>(q, acc, q.first + v, q.job.n);
 }
 
 #endif

@@ -49,33 +49,6 @@ __device__ __forceinline__ void gr_shift_from_next(gr_words<4> &x, int shift) {
   x = gr_realign_words<4>(x, next, shift);
 }
 
-/*
-** Leaves NaN out of eight words, with +0 in its place; R::tallied: missing grows by how many there were in each column,
-** of 2-byte elements two to a register.
-*/
-template <class R>
-__device__ __forceinline__ void gr_blank_columns(gr_words<4> (&x)[8], uint32_t (&missing)[4]) {
-  constexpr int size = gr_size<R::dtype>;
-#pragma unroll
-  for (int k = 0; k < 8; k++) {
-    if constexpr (size == 8) {
-#pragma unroll
-      for (int i = 0; i < 4; i += 2) {
-        const bool nan = isnan(__hiloint2double((int)x[k].u[i + 1], (int)x[k].u[i]));
-        x[k].u[i] = nan ? 0 : x[k].u[i];
-        x[k].u[i + 1] = nan ? 0 : x[k].u[i + 1];
-        if (R::tallied) missing[i / 2] += nan;
-      }
-    } else {
-#pragma unroll
-      for (int i = 0; i < 4; i++) {
-        const uint32_t nan = gr_blank_part<R::dtype>(x[k].u[i]);
-        if (R::tallied) missing[i] += size == 4 ? nan : nan >> 15;
-      }
-    }
-  }
-}
-
 /* The word of a row that is not there: zeros where its factor is -0, else -0, so that nothing is added. */
 template <class R>
 __device__ __forceinline__ gr_words<4> gr_no_word() {
@@ -373,7 +346,9 @@ __global__ void __launch_bounds__(gr_cols_sum_warps * 32, gr_cols_sum_resident<R
 #pragma unroll
           for (int k = 0; k < 8; next(k++)) gr_shift_from_next(x[k], (int)(uintptr_t)gr_row_at(a, row, step) & 15);
         }
-        if constexpr (R::present) gr_blank_columns<R>(x, missing);
+        if constexpr (R::present)
+#pragma unroll
+          for (int k = 0; k < 8; k++) gr_blank_places<R::dtype, R::tallied>(x[k].u, missing);
         if (log >= 3) {
           typename R::Lane l[C]; /* as it was after the flight before */
 #pragma unroll
@@ -414,7 +389,7 @@ __global__ void __launch_bounds__(gr_cols_sum_warps * 32, gr_cols_sum_resident<R
       for (int c = 0; c < C; c++)
         if (c < own) {
           mine[c] = v[c];
-          if (R::tallied) mine[half + c] = size == 2 ? missing[c / 2] >> (c & 1) * 16 & 0xffff : missing[c & 3];
+          if (R::tallied) mine[half + c] = gr_missing_at<R::dtype>(missing, c);
         }
     if (!single || q.nodes > 1) continue;
     /* One leaf, of this block alone: its results. */

@@ -90,6 +90,7 @@ gr_reduce_kernel kernel_of(const gr_cuda_formula &f) {
     case GR_PRESENT_rows_staged: return GR_KERNEL_rows_staged;
     case GR_PRESENT_rows_by_element: return GR_KERNEL_rows_by_element;
     case GR_PRESENT_cols_unordered: return GR_KERNEL_cols_unordered;
+    case GR_PRESENT_cols_flat: return GR_KERNEL_cols_flat;
     case GR_PRESENT_cols_sum: return GR_KERNEL_cols_sum;
     case GR_PRESENT_NONE:
     case GR_PRESENT_COUNT:
@@ -339,6 +340,7 @@ extern "C" gr_cuda_present gr_cuda_present_for(const gr_reduce_job *job, const g
   };
   if (job->offsets) return GR_PRESENT_NONE;
   if (are_columns(p) && extreme) return take(GR_PRESENT_cols_unordered);
+  if (are_columns(p) && sum && take(GR_PRESENT_cols_flat)) return GR_PRESENT_cols_flat;
   if (are_columns(p)) return sum ? take(GR_PRESENT_cols_sum) : GR_PRESENT_NONE;
   if (!p.many || !shortened || job->n * 2 > GR_LEAF(gr_size_of(job->dtype))) return GR_PRESENT_leaves;
   const bool staged = p.row->kernel == GR_KERNEL_rows_staged && !p.args.rows_staged.two_a_word;

@@ -90,6 +90,34 @@ __device__ __forceinline__ int gr_blank_word(uint4 &a, uint4 &b, int from, int t
 }
 
 /*
+** Leaves NaN out of a word, with +0 in its place; counting: missing grows by how many there were at each place, of
+** 2-byte elements two to a register.
+*/
+template <gr_dtype D, bool counting>
+__device__ __forceinline__ void gr_blank_places(uint32_t (&u)[4], uint32_t (&missing)[4]) {
+  if constexpr (gr_size<D> == 8) {
+#pragma unroll
+    for (int i = 0; i < 4; i += 2) {
+      const bool nan = isnan(__hiloint2double((int)u[i + 1], (int)u[i]));
+      u[i] = nan ? 0 : u[i];
+      u[i + 1] = nan ? 0 : u[i + 1];
+      if (counting) missing[i / 2] += nan;
+    }
+  } else {
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+      const uint32_t nan = gr_blank_part<D>(u[i]);
+      if (counting) missing[i] += gr_size<D> == 4 ? nan : nan >> 15;
+    }
+  }
+}
+/* How many were missing at place e of a word. */
+template <gr_dtype D>
+__device__ __forceinline__ uint32_t gr_missing_at(const uint32_t (&missing)[4], int e) {
+  return gr_size<D> == 2 ? missing[e / 2] >> (e & 1) * 16 & 0xffff : missing[e & 3];
+}
+
+/*
 ** Blanks a word that waits among others; returns a bit for each of its elements that was NaN. Of f64 by halves:
 ** elements in pairs of registers would spill (rows of 64: 405 us, as many as stored elements take).
 */

@@ -402,6 +402,7 @@ static const char *const of_present[][2] = {[GR_PRESENT_leaves] = {"present", "c
                                             [GR_PRESENT_rows_staged] = {"rows_staged", "counted_staged"},
                                             [GR_PRESENT_rows_by_element] = {"rows_by_element", "counted_rows"},
                                             [GR_PRESENT_cols_unordered] = {"cols_unordered", ""},
+                                            [GR_PRESENT_cols_flat] = {"cols_flat", "counted_flat"},
                                             [GR_PRESENT_cols_sum] = {"cols_sum", "counted_columns"}};
 
 /* Whether the kernel makes 0 of NaN, as all do but those of extremes. */
