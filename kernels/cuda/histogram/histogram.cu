@@ -190,7 +190,7 @@ static void copy_counters(const gr_histogram_job *job, gr_hist_plan *p, int size
 static void choose_counters(const gr_histogram_job *job, gr_hist_plan *p, int size, int64_t room) {
   gr_hist *h = &p->args;
   int few = job->way == GR_HISTOGRAM_BY_SIZE && job->bins > Tuning::sparse_bins &&
-            job->n < Tuning::sparse_samples(job->bins > 2 * room) * job->bins;
+            job->n + Tuning::sparse_start < Tuning::sparse_samples * job->bins;
   int worth = (job->n >= Tuning::values_from && job->bins > Tuning::values_bins) || p->way == GR_HIST_F64 ||
               p->way == GR_HIST_TABLE;
   p->global = job->way == GR_HISTOGRAM_GLOBAL && size > 1;
@@ -216,6 +216,7 @@ static void plan(const gr_histogram_job *job, const gr_cuda_chip *chip, int crow
   int size = gr_size_of(job->dtype);
   memset(p, 0, sizeof *p);
   p->allowed = chip->shared_optin - BESIDE;
+  p->device = chip->device;
   lay_out(h, job, size);
   p->way = bins_of(job, chip, &h->bins);
   h->dtype = job->dtype;
@@ -248,9 +249,8 @@ static void plan(const gr_histogram_job *job, const gr_cuda_chip *chip, int crow
   if (plain && units == 1) has_rows = 0;
   if (!p->global) copy_counters(job, p, size, table, job->n / units);
   if (p->global) {
-    const bool one_load = h->contiguous && h->vectors <= units * p->threads;
-    h->slots = one_load ? 0 : (uint32_t)Tuning::least_slots;
-    while (h->slots && h->slots < Tuning::most_slots && h->slots * Tuning::slot_samples * units < job->n) h->slots *= 2;
+    h->slots = (uint32_t)Tuning::least_slots;
+    while (h->slots < Tuning::most_slots && h->slots * Tuning::slot_samples * units < job->n) h->slots *= 2;
     p->shared = 2 * h->slots * sizeof(uint32_t);
   }
   p->blocks = (int32_t)(units * h->parts);
@@ -303,6 +303,9 @@ int gr_cuda_histogram(const gr_histogram_job *job, const gr_cuda_run *run) {
     void *args[] = {&p.args, &at_once};
     int64_t slots = job->bins + 3;
     int32_t blocks = (int32_t)((slots - 1) / (Tuning::clear_threads * Tuning::clear_slots) + 1);
+    static uint64_t shares;
+    if (p.global) e = gr_hist_share_memory((const void *)gr_hist_clear, run->chip->device, &shares);
+    if (e != cudaSuccess) return e;
     e = gr_start_early((const void *)gr_hist_clear, args, blocks, Tuning::clear_threads, 0, p.early, stream);
     if (run->written) then.running = *run->written;
   }

@@ -339,10 +339,12 @@ static __device__ __forceinline__ void gr_hist_in_blocks(const gr_hist &a) {
 /* ---- counters in L2 ---- */
 
 /*
-** The first bins that a block meets get counters in shared memory, as the frequent ones almost surely do;
-** misses of a warp that hit the same bin are added at once. So neither constant nor sorted data collapse. Where a
-** thread has one load there are no slots: to clear them, to meet at them and to write them out takes as long as all
-** else.
+** Where few lanes of a warp hit the same bin they add as they come. To find those that do takes a warp as long as ten
+** shuffles, for each of a load's samples. So it is asked first whether there may be many: whether lanes that are 1, 2
+** or 4 apart have the same bin, or all lanes few ones, as data of a short period have.
+**
+** Of such data the first bins that a block meets get counters in shared memory, as the frequent ones almost surely do;
+** misses of a warp that hit the same bin are added at once. So neither constant nor sorted data collapse.
 */
 struct gr_global_sink : gr_tails {
   static const bool packed = false, wide = false, spreads = true;
@@ -350,22 +352,54 @@ struct gr_global_sink : gr_tails {
   uint32_t limit, slots;
   __device__ gr_global_sink(const gr_hist &a)
       : gr_tails{{0, 0, 0}}, counts((unsigned long long *)a.counts), limit((uint32_t)a.bins.bins), slots(a.slots) {}
-  template <bool> __device__ __forceinline__ uint32_t hit(uint32_t k) {
-    if (k < limit) count(k);
-    return k;
+  /* Whether bin k has a counter in shared memory, which then has one more. */
+  __device__ __forceinline__ bool hit_slot(uint32_t k) {
+    uint32_t *tag = gr_hist_shared + (k & (slots - 1)), mark = k + 1, seen = *(volatile uint32_t *)tag;
+    if (seen == 0) seen = atomicCAS(tag, 0u, mark);
+    if (seen != 0 && seen != mark) return false;
+    atomicAdd(tag + slots, 1u);
+    return true;
   }
-  __device__ __forceinline__ void count(uint32_t k) {
-    if (slots) {
-      uint32_t *tag = gr_hist_shared + (k & (slots - 1)), mark = k + 1, seen = *(volatile uint32_t *)tag;
-      if (seen == 0) seen = atomicCAS(tag, 0u, mark);
-      if (seen == 0 || seen == mark) {
-        atomicAdd(tag + slots, 1u);
-        return;
+  /* Whether lanes of a whole warp may often have the same bins. */
+  template <int count> static __device__ __forceinline__ bool are_alike(const uint32_t (&k)[count]) {
+#if __CUDA_ARCH__ >= 800
+    bool alike = __popc(__reduce_or_sync(~0u, 1u << (k[0] & 31))) < gr_histogram_tuning::few_classes;
+#pragma unroll
+    for (int h = 1; h <= 4; h *= 2)
+#pragma unroll
+      for (int i = 0; i < count; i++) {
+        const uint32_t other = __shfl_xor_sync(~0u, k[i], h); /* by all lanes, whatever was found before */
+        alike |= other == k[i];
+      }
+    return __any_sync(~0u, alike);
+#else
+    return true;
+#endif
+  }
+  /* The samples of a load, or one; what is no bin is not counted. */
+  template <int count> __device__ __forceinline__ void hit_all(const uint32_t (&bin)[count]) {
+    const uint32_t lane = threadIdx.x & 31;
+    uint32_t k[count];
+#pragma unroll
+    for (int i = 0; i < count; i++) k[i] = bin[i] < limit ? bin[i] : ~lane; /* no two lanes have that */
+    const unsigned active = __activemask();
+    if (active == ~0u && !are_alike(k)) {
+#pragma unroll
+      for (int i = 0; i < count; i++)
+        if (k[i] < limit) atomicAdd(counts + k[i], 1ull);
+    } else {
+#pragma unroll
+      for (int i = 0; i < count; i++) {
+        if (k[i] >= limit || hit_slot(k[i])) k[i] = ~0u;
+        const unsigned same = __match_any_sync(active, k[i]);
+        if (k[i] < limit && lane == (uint32_t)__ffs((int)same) - 1)
+          atomicAdd(counts + k[i], (unsigned long long)__popc(same));
       }
     }
-    unsigned active = __activemask(), same = __match_any_sync(active, k);
-    if ((int)(threadIdx.x & 31) == __ffs((int)same) - 1)
-      atomicAdd(counts + k, (unsigned long long)__popc(same));
+  }
+  template <bool> __device__ __forceinline__ uint32_t hit(uint32_t k) {
+    hit_all<1>({k});
+    return k;
   }
   __device__ __forceinline__ void look() {}
   __device__ __forceinline__ bool full() const { return false; }
@@ -380,9 +414,9 @@ static __device__ __forceinline__ void gr_hist_in_global(const gr_hist &a) {
     for (uint32_t k = threadIdx.x; k < a.slots / 2; k += blockDim.x)
       ((uint4 *)gr_hist_shared)[k] = make_uint4(0, 0, 0, 0);
     gr_after_reading(a.inputs_stable); /* until the counts are zero */
-    if (a.slots) __syncthreads();
+    __syncthreads();
   });
-  if (a.slots) __syncthreads();
+  __syncthreads();
   for (uint32_t k = threadIdx.x; k < a.slots; k += blockDim.x) {
     uint32_t count = gr_hist_shared[a.slots + k];
     if (count) atomicAdd(sink.counts + gr_hist_shared[k] - 1, (unsigned long long)count);
@@ -414,6 +448,7 @@ typedef struct gr_hist_plan {
   int32_t early; /* may begin while the launch before it ends */
   size_t shared;
   int allowed; /* bytes of shared memory, to all launches of a kernel */
+  int device;
   const gr_cuda_formula *formula; /* NULL: samples are in memory */
 } gr_hist_plan;
 
@@ -427,15 +462,36 @@ enum gr_hist_skeleton {
   GR_HIST_KNOWN
 };
 
+/*
+** Of kernels that follow each other the next one's blocks begin beside those that still run only if a multiprocessor
+** need not change how it parts its memory in shared memory and cache: so both are to have as much. done: a bit for
+** each device on which that has been asked for; of what has none it is asked each time.
+*/
+static inline cudaError_t gr_hist_share_memory(const void *kernel, int device, uint64_t *done) {
+  const uint64_t bit = device < 64 ? UINT64_C(1) << device : 0;
+  if (__atomic_load_n(done, __ATOMIC_RELAXED) & bit) return cudaSuccess;
+  cudaError_t e =
+      cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, cudaSharedmemCarveoutMaxShared);
+  if (e == cudaSuccess) __atomic_fetch_or(done, bit, __ATOMIC_RELAXED);
+  return e;
+}
+
 template <class Kernel> static cudaError_t gr_hist_start(Kernel kernel, const gr_hist_plan *p, cudaStream_t stream) {
+  cudaError_t e = cudaSuccess;
   if (p->formula) return gr_start_formula(*p->formula, p->args, p->blocks, p->threads, p->shared, p->early, stream);
-  if (p->shared > 40 * 1024) { /* 48, less what kernels have besides */
-    cudaError_t e = /* as much for all, as other states may launch it meanwhile */
-        cudaFuncSetAttribute((const void *)kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, p->allowed);
-    if (e != cudaSuccess) return e;
-  }
+  if (p->shared > 40 * 1024) /* 48, less what kernels have besides; as much for all, as other states may launch it */
+    e = cudaFuncSetAttribute((const void *)kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, p->allowed);
+  if (e != cudaSuccess) return e;
   void *args[] = {(void *)&p->args};
   return gr_start_early((const void *)kernel, args, p->blocks, p->threads, p->shared, p->early, stream);
+}
+
+template <typename T, class Quick>
+static cudaError_t gr_hist_start_global(const gr_hist_plan *p, cudaStream_t stream) {
+  static uint64_t shares;
+  const auto kernel = gr_hist_global<T, Quick>;
+  const cudaError_t e = gr_hist_share_memory((const void *)kernel, p->device, &shares);
+  return e == cudaSuccess ? gr_hist_start(kernel, p, stream) : e;
 }
 
 template <typename T, class Quick, bool has_table = false, bool swizzled = false>
@@ -449,12 +505,12 @@ static cudaError_t gr_hist_start_blocks(const gr_hist_plan *p, cudaStream_t stre
 template <typename T> static cudaError_t gr_hist_launch(const gr_hist_plan *p, cudaStream_t stream) {
   if constexpr (gr_is_whole<T>::yes)
     if (p->way == GR_HIST_MODULO)
-      return p->global ? gr_hist_start(gr_hist_global<T, gr_quick_modulo>, p, stream)
+      return p->global ? gr_hist_start_global<T, gr_quick_modulo>(p, stream)
                        : gr_hist_start_blocks<T, gr_quick_modulo>(p, stream);
   if (p->way == GR_HIST_TABLE)
-    return p->global ? gr_hist_start(gr_hist_global<T, gr_quick_none>, p, stream)
+    return p->global ? gr_hist_start_global<T, gr_quick_none>(p, stream)
                      : gr_hist_start_blocks<T, gr_quick_table, true>(p, stream);
-  if (p->global) return gr_hist_start(gr_hist_global<T, gr_quick_even<false>>, p, stream);
+  if (p->global) return gr_hist_start_global<T, gr_quick_even<false>>(p, stream);
   if constexpr (sizeof(T) == 4)
     if (p->way == GR_HIST_F32) return gr_hist_start_blocks<T, gr_quick_even<true>, false, true>(p, stream);
   return gr_hist_start_blocks<T, gr_quick_even<false>>(p, stream);
@@ -462,7 +518,7 @@ template <typename T> static cudaError_t gr_hist_launch(const gr_hist_plan *p, c
 
 /* 16-bit types: all the rest goes by value. */
 template <typename T> static cudaError_t gr_hist_launch_narrow(const gr_hist_plan *p, cudaStream_t stream) {
-  if (p->global) return gr_hist_start(gr_hist_global<T, gr_quick_none>, p, stream);
+  if (p->global) return gr_hist_start_global<T, gr_quick_none>(p, stream);
   if constexpr (gr_is_whole<T>::yes)
     if (p->way == GR_HIST_MODULO) return gr_hist_start_blocks<T, gr_quick_modulo>(p, stream);
   return gr_hist_start_blocks<T, gr_quick_even<true>>(p, stream);

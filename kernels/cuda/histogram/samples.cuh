@@ -135,8 +135,14 @@ static __device__ __forceinline__ uint32_t gr_count_pack(const gr_hist &a, const
   if (!exact)
 #pragma unroll
     for (int k = 0; k < count; k++) bin[k] = Quick::bin(a.bins, table, p.get(k), p.f32(k));
+  if constexpr (Sink::spreads) {
+    sink.hit_all(bin);
 #pragma unroll
-  for (int k = 0; k < count; k++) most = max(most, sink.template hit<Quick::sure>(bin[k]));
+    for (int k = 0; k < count; k++) most = max(most, bin[k]);
+  } else {
+#pragma unroll
+    for (int k = 0; k < count; k++) most = max(most, sink.template hit<Quick::sure>(bin[k]));
+  }
   if constexpr (!Quick::sure || Sink::wide) {
     if (most < sink.limit) return 0;
     if constexpr (Sink::wide) gr_count_high<count>(a, sink, bin);

@@ -15,12 +15,11 @@ struct gr_histogram_tuning {
   /* Parts of the bins that blocks share out, at most; more bins are counted in L2. i32: in parts 450000 bins 887, in L2
      10^6 bins 404. */
   static constexpr int most_parts = 8;
-  /* With more than so many bins, and fewer than so many samples a bin, counters are in L2. 2^20 samples in 200000 bins
-     take 14 to 23 us there, and in 100000 bins by rows of blocks 35. H100: from 8192 bins on 100000 in 12000 9.10 ->
-     8.44 us, 400000 in 40000 10.3 -> 10.9. Of fewer than 8 a bin, not 16, 500000 in 40000 9.79 -> 12.1; in parts of
-     fewer than 4, not 8, 1200000 in 200000 19.6 -> 58.2. */
-  static constexpr int64_t sparse_bins = 16384;
-  static constexpr int64_t sparse_samples(bool in_parts) { return in_parts ? 8 : 16; }
+  /* With more than so many bins counters are in L2 if samples are so few: there a sample takes a twentieth of what a bin
+     takes in rows of blocks, and the start what 140000 samples do. Where both take the same, f32: 200000 in 17000 bins
+     6.5 us in rows, 7.0 in L2; 10^6 in 57000 15.1, 14.9; 1600000 in 70000 23.3, 21.0; 3500000 in 150000 38, 42. H100:
+     from 8192 bins on 100000 in 12000 9.10 -> 8.44 us, 400000 in 40000 10.3 -> 10.9. */
+  static constexpr int64_t sparse_bins = 16384, sparse_samples = 20, sparse_start = 140000;
   /* So many 16-bit samples in more than so many bins are counted by value: f16 4096 bins 1073 -> 3030. Where the limits
      lie, H100: 400 bins 73.9 us by bins, 61.2 so; from 2^24 on 2^25 in 4096 bins 30.8 -> 40.0. */
   static constexpr int64_t values_from = 1 << 26, values_bins = 256;
@@ -89,6 +88,9 @@ struct gr_histogram_tuning {
   /* Threads at least, where only so there are blocks for all multiprocessors: us of a call, 11124 f64 in 372238 bins by
      10 blocks of 512 9.5, so 7.6. */
   static constexpr int global_least_threads = 128;
+  /* Classes of bins (modulo 32) of a warp's samples below which lanes with the same bin are looked for: of uniform ones
+     there are 20, and fewer than 14 in 35 of 10^6 warps. */
+  static constexpr int few_classes = 14;
   /* Loads of a thread before there is another block: few, since all multiprocessors ask L2 for additions. With the
      cache as large as its samples need, 3 x 10^5 skewed f32 in 65000, 100000, 200000 bins 37.6, 40.3, 43.6 -> 8.7, 8.8,
      9.0 us, where 9 blocks had them all. */
