@@ -1,6 +1,6 @@
--- What skipping NaN costs along rows and down columns: reductions of matrices with NaN in one element of six beside the
--- plain call on the matrix without. Results are compared with the CPU's first, at 2^16 elements; then in turns, medians
--- of times. From the root, after make:
+-- What skipping NaN costs along rows and down columns, also a few odd ones: reductions of matrices with NaN in one
+-- element of six beside the plain call on the matrix without. Results are compared with the CPU's first, at 2^16
+-- elements; then in turns, medians of times. From the root, after make:
 --   lua5.4 bench/missing_rows.lua [exponent=26] [rounds=5] [calls=20] [only='a pattern of lines']
 -- A line ends with * where it takes more than 1.05 of the plain call's time.
 local gr = require "gpureduce"
@@ -65,6 +65,15 @@ for _, dtype in ipairs { "f32", "f64", "bf16" } do
           function() return (gr[op](x, { rows = rows, axis = axis })) end,
           function() return (gr[op](y, { rows = rows, axis = axis, skipnan = true })) end)
       end
+    end
+  end
+  for _, columns in ipairs { 3, 33, 101 } do
+    local rows = n // columns
+    local x, y = a:slice(1, rows * columns), holes:slice(1, rows * columns)
+    for _, op in ipairs(ops) do
+      beside(("%s %s, %d columns"):format(dtype, op, columns),
+        function() return (gr[op](x, { rows = rows, axis = 1 })) end,
+        function() return (gr[op](y, { rows = rows, axis = 1, skipnan = true })) end)
     end
   end
   for _, op in ipairs(ops) do

@@ -52,7 +52,7 @@ return { file = "kernels/cuda/reduce/tuning.h", rows = {
   { "cols_by_lane.least_warps", "4", "2|8", "prod f32 262144x1024 cols",
     at = ".cols_by_lane = {.warps = 64, .least_warps = " },
   { "gr_by_lane_alone", "4", "2|8", "var f32 48x909414 cols|var f16 40x1167340 cols" },
-  { "gr_by_lane_held_warps", "4", "2|8|16", "var f16 600x100001 cols|var f32 300x100001 cols" },
+  { "gr_by_lane_held_warps", "4", "2|8", "var f16 600x100001 cols|var f32 300x100001 cols" },
   { "gr_by_lane_sides_for of 2 bytes", "2", "1|3", "var bf16 744x54166 cols|var f16 600x100001 cols",
     at = "gr_by_lane_sides_for(int size) { return size == 2 ? " },
   { "gr_by_lane_sides_for", "1", "2", "var f32 1000x50001 cols|var f64 500x50001 cols",

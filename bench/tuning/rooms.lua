@@ -107,10 +107,9 @@ return {
   } },
   { file = "kernels/cuda/histogram/tuning.h", rows = {
     { "sparse_bins", "16384", "8192|65536", "histogram i32 100000 12000|histogram i32 400000 40000" },
-    { "sparse_samples", "16", "8|32", "histogram i32 500000 40000|histogram i32 1000000 40000",
-      at = "return in_parts ? 8 : " },
-    { "sparse_samples in parts", "8", "4|16", "histogram i32 1200000 200000|histogram i32 2000000 200000",
-      at = "return in_parts ? " },
+    { "sparse_samples", "20", "12|28", "histogram f32 500000 25000|histogram f32 2400000 150000" },
+    { "sparse_start", "140000", "0|300000", "histogram f32 200000 17000|histogram f32 609229 37523" },
+    { "few_classes", "14", "8|18", "histogram f32 144744 142602|histogram f32 62080 913231" },
     { "values_from", "1 << 26", "1 << 24|1 << 27", "histogram f16 67108864 4096|histogram f16 33554432 4096" },
     { "values_bins", "256", "512|128", "histogram f16 67108864 400|histogram f16 67108864 200" },
     { "few_bins", "500", why = "the area of counters has no room for more" },

@@ -102,7 +102,7 @@ static gr_reduce_entry gr_entry_tried() {
   case GR_##D: return gr_entry_tried<(%s) && gr_is_tried(GR_##D), gr_reducer_for<GR_RED_##red, GR_##as>>();
 ]],
   ["cuda/histogram/instances_"] = [[
-#include "kernels/cuda/histogram/histogram.cuh"
+#include "kernels/cuda/histogram/start.cuh"
 template <typename T> constexpr gr_dtype gr_dtype_as = std::is_same_v<T, float> ? GR_F32 : std::is_same_v<T, double>
   ? GR_F64 : std::is_same_v<T, int64_t> ? GR_I64 : std::is_same_v<T, int32_t> ? GR_I32 : GR_U32;
 template <typename T> static cudaError_t gr_hist_tried(const gr_hist_plan *p, cudaStream_t stream) {

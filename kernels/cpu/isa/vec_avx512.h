@@ -76,15 +76,12 @@ GR_INLINE vd vd_load(gr_dtype t, const void *p) {
 /* n of them, n < GR_W; the other lanes are 0. t is a float. */
 GR_INLINE vd vd_load_first(gr_dtype t, const void *p, int n) {
   const __mmask8 m = (__mmask8)((1u << n) - 1);
-  switch (t) {
-    case GR_F16: return (vd)_mm512_cvtps_pd(_mm256_cvtph_ps(_mm_maskz_loadu_epi16(m, p)));
-    case GR_BF16: {
-      const __m256i wide = _mm256_slli_epi32(_mm256_cvtepu16_epi32(_mm_maskz_loadu_epi16(m, p)), 16);
-      return (vd)_mm512_cvtps_pd(_mm256_castsi256_ps(wide));
-    }
-    case GR_F32: return (vd)_mm512_cvtps_pd(_mm256_maskz_loadu_ps(m, p));
-    default: return (vd)_mm512_maskz_loadu_pd(m, p);
-  }
+  __m128i halves;
+  if (t == GR_F64) return (vd)_mm512_maskz_loadu_pd(m, p);
+  if (t == GR_F32) return (vd)_mm512_cvtps_pd(_mm256_maskz_loadu_ps(m, p));
+  halves = _mm_maskz_loadu_epi16(m, p);
+  if (t == GR_F16) return (vd)_mm512_cvtps_pd(_mm256_cvtph_ps(halves));
+  return (vd)_mm512_cvtps_pd(_mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(halves), 16)));
 }
 
 _Static_assert(GR_FLOAT_COUNT == 4, "f64 is the default");

@@ -71,8 +71,8 @@ static void turn_strip(const gr_plan *p, int64_t v, int columns, int64_t from, i
 
 /* ---- all columns as one vector ---- */
 
-/* NULL, or what does so. A number for each row is to be spread over its columns, which does not pay for few of them (two
-   of f32: 1.6 -> 2.4 us). */
+/* NULL, or what does so. A number for each row is to be spread over its columns, which does not pay for few of them
+   (two of f32: 1.6 -> 2.4 us). */
 #define LEAST_SPREAD 5
 static gr_flat flat_of(const gr_plan *p) {
   const gr_reduce_job *job = p->job;

@@ -3,7 +3,7 @@
 ** estimated in f32 (0) or in f64 (1), by edges (2), and in L2, where bins are many (3); of numbers of bins (4);
 ** gr_hist_skeleton of histogram.cuh.
 */
-#include "kernels/cuda/histogram/histogram.cuh"
+#include "kernels/cuda/histogram/global.cuh"
 
 #define GR_HIST_BOUNDS __launch_bounds__(gr_histogram_tuning::large_threads, gr_histogram_tuning::large_blocks)
 #define GR_BLOCKS(way, s, type, in_f32, swizzled)                                                          \

@@ -1,5 +1,5 @@
 /* Which kernel a histogram gets and on what grid; bytes; and the sum of the blocks' rows. */
-#include "kernels/cuda/histogram/histogram.cuh"
+#include "kernels/cuda/histogram/start.cuh"
 
 using Tuning = gr_histogram_tuning;
 /* Bytes of a block in shared memory beside the counters: what is the system's, and what kernels declare. */

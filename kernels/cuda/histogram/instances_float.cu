@@ -1,4 +1,4 @@
-#include "kernels/cuda/histogram/histogram.cuh"
+#include "kernels/cuda/histogram/start.cuh"
 
 static_assert(GR_FLOAT_COUNT == 4, "a float without histograms");
 

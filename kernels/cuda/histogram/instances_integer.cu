@@ -1,4 +1,4 @@
-#include "kernels/cuda/histogram/histogram.cuh"
+#include "kernels/cuda/histogram/start.cuh"
 
 /* Bytes have kernels of their own. */
 static_assert(GR_DTYPE_COUNT - GR_FLOAT_COUNT == 7, "an integer without histograms");

@@ -1,7 +1,7 @@
 /*
 ** How a block of a histogram goes over its samples: 16 bytes a load, the next ones on their way while these are
-** counted. Quick (histogram/binning.cuh) finds bins, a sink (histogram/histogram.cuh) counts them. Counting does not
-** care for order, so samples are taken as the loads come.
+** counted. Quick (histogram/binning.cuh) finds bins, a sink (histogram/histogram.cuh, histogram/global.cuh) counts
+** them. Counting does not care for order, so samples are taken as the loads come.
 */
 #ifndef GR_CUDA_HISTOGRAM_SAMPLES_CUH
 #define GR_CUDA_HISTOGRAM_SAMPLES_CUH

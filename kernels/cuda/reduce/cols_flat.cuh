@@ -106,7 +106,10 @@ struct gr_flat_work {
   __device__ __forceinline__ uint4 blanked(const uint4 &word, int left) {
     uint32_t u[4] = {word.x, word.y, word.z, word.w};
 #pragma unroll
-    for (int i = 0; i < 4 && !whole; i++) u[i] = i * 4 >= left ? 0 : size == 2 && i * 4 + 2 >= left ? u[i] & 0xffff : u[i];
+    for (int i = 0; i < 4 && !whole; i++) { /* half of a register, or nothing */
+      if (i * 4 >= left) u[i] = 0;
+      else if (i * 4 + 2 >= left) u[i] &= 0xffff;
+    }
     gr_blank_places<R::dtype, R::tallied>(u, missing);
     return make_uint4(u[0], u[1], u[2], u[3]);
   }

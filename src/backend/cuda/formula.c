@@ -287,7 +287,7 @@ static void see_one(const gr_compiled *c, void *to) {
    [GR_PRESENT_rows_staged] = #id ", present, short rows",     \
    [GR_PRESENT_rows_by_element] = #id ", present, short rows", \
    [GR_PRESENT_cols_unordered] = #id ", present, columns",     \
-   [GR_PRESENT_cols_flat] = #id ", present, few columns",       \
+   [GR_PRESENT_cols_flat] = #id ", present, few columns",      \
    [GR_PRESENT_cols_sum] = #id ", present, columns"},
     GR_REDUCERS(GR_X)
 #undef GR_X
