@@ -62,24 +62,42 @@ struct gr_few_words {
   }
 };
 
-/* Column c of n rows, a lane for each, by halves; if there are no lanes, in any order. */
-template <class Q, int r = 0, int step = 1, class W>
-__device__ __forceinline__ double gr_few_lanes(const W &w, int n, int c, const gr_context &k) {
-  if constexpr (step >= W::rows) {
-    typename Q::Lane l = Q::start();
-    if (r < n) Q::add(l, w.first(r, c), w.other(r, c), k, 0);
-    return Q::state(l, k).f[0];
+/*
+** Column c of n rows, a lane for each, by halves: some rows at a time, as to ask of each row whether it is there, and of
+** each two that meet, would take longer than to add them up. A lane that has no row changes no sum.
+*/
+template <class Q, int some, int part = 0, int step = 1, class W>
+__device__ __forceinline__ void gr_few_lanes(double (&v)[some], const W &w, int n, int c, const gr_context &k) {
+  if constexpr (step * some >= W::rows) {
+#pragma unroll
+    for (int j = 0; j < some; j++) {
+      const int r = part * some + j;
+      typename Q::Lane l = Q::start();
+      if (r < n) Q::add(l, w.first(r, c), w.other(r, c), k, 0);
+      v[j] = Q::state(l, k).f[0];
+    }
   } else {
-    double a = gr_few_lanes<Q, r, step * 2>(w, n, c, k);
-    if (r + step < n) a += gr_few_lanes<Q, r + step, step * 2>(w, n, c, k);
-    return a;
+    gr_few_lanes<Q, some, part, step * 2>(v, w, n, c, k);
+    if ((part + step) * some < n) {
+      double more[some];
+      gr_few_lanes<Q, some, part + step, step * 2>(more, w, n, c, k);
+#pragma unroll
+      for (int j = 0; j < some; j++) v[j] += more[j];
+    }
   }
 }
+/* The state of column c of n rows; if there are no lanes, in any order. */
 template <class Q, class W>
 __device__ __forceinline__ gr_acc gr_few_total(const W &w, int n, int c, const gr_context &k) {
   gr_acc acc = Q::identity();
   if constexpr (Q::lanes) {
-    acc.f[0] = gr_few_lanes<Q>(w, n, c, k);
+    constexpr int some = W::C == 2 && gr_size<Q::dtype> == 2 ? 4 : 2; /* of 4 bytes four would spill */
+    static_assert(W::rows % some == 0, "all parts are whole");
+    double v[some];
+    gr_few_lanes<Q, some>(v, w, n, c, k);
+    if constexpr (some == 4) acc.f[0] = (v[0] + v[2]) + (v[1] + v[3]);
+    else if constexpr (some == 2) acc.f[0] = v[0] + v[1];
+    else acc.f[0] = v[0];
     return acc;
   } else {
     typename Q::Lane l = Q::start();
