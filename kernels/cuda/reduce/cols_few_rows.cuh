@@ -63,8 +63,8 @@ struct gr_few_words {
 };
 
 /*
-** Column c of n rows, a lane for each, by halves: some rows at a time, as to ask of each row whether it is there, and of
-** each two that meet, would take longer than to add them up. A lane that has no row changes no sum.
+** Column c of n rows, a lane for each, by halves: some rows at a time, as to ask of each row whether it is there, and
+** of each two that meet, would take longer than to add them up. A lane that has no row changes no sum.
 */
 template <class Q, int some, int part = 0, int step = 1, class W>
 __device__ __forceinline__ void gr_few_lanes(double (&v)[some], const W &w, int n, int c, const gr_context &k) {
