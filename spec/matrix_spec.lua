@@ -88,6 +88,12 @@ describe("matrices at the edge", function()
   it("of empty rows give what an empty array gives", function()
     local empty = gr.zeros(0)
     S.same_all({ 0, 0, 0 }, gr.sum(empty, { rows = 3 }), "sum")
+    for _, dtype in ipairs { "f16", "bf16", "f32", "f64" } do -- and not the -0 that sums begin with
+      local none = gr.zeros(0, dtype)
+      assert.equal(math.huge, 1 / gr.sum(none, { rows = 3 })[2], dtype)
+      assert.equal(math.huge, 1 / gr.sum(none, { rows = 3, skipnan = true })[2], dtype)
+      assert.equal(math.huge, 1 / gr.dot(none, none, { rows = 3, pairs = true })[2], dtype)
+    end
     S.same_all({ 1, 1 }, gr.prod(empty, { rows = 2 }), "prod")
     S.same_all({ nan, nan }, gr.mean(empty, { rows = 2 }), "mean")
     S.same_all({ 1, 1 }, gr.all(empty, { rows = 2 }), "all")

@@ -208,7 +208,8 @@ typedef struct gr_flat_job {
   double *room; /* GR_FLAT_ROOM bytes */
 } gr_flat_job;
 typedef void (*gr_flat)(const gr_flat_job *job, double *sums);
-/* The lanes of all columns, as doubles, and as many floats twice: lanes, and the other factors; a line behind each. */
+/* The lanes of all columns as doubles, then the other factors as doubles, or, of 16 bits, lanes and factors as floats;
+   64 elements behind each, as whole vectors are stored. */
 #define GR_FLAT_LANES (GR_LANES(2) * (GR_DOWN_LEAST - 1) + 64)
 #define GR_FLAT_ROOM (2 * GR_FLAT_LANES * sizeof(double))
 

@@ -1,8 +1,8 @@
 /*
 ** Softmax of rows: exp(x - max), in f32 but for f64, over the tree's sum of these, in doubles. Pieces of a row are
-** whole subtrees. Short rows are turned, a block of them at a time; others of up to a leaf are done by one loop of the
-** instruction set. Exponentials of longer rows of f32 and f64 side by side wait where the results go; else those of a
-** row of some length are kept, those of longer ones made twice.
+** whole subtrees. Short rows are turned, a block of them at a time; others of up to a leaf, side by side, are done by
+** one loop of the instruction set. Exponentials of longer rows of f32 and f64 side by side wait where the results go;
+** else those of a row of some length are kept, those of longer ones made twice.
 */
 #include "kernels/cpu/norm/narrow.h"
 #include "kernels/cpu/room.h"

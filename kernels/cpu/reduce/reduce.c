@@ -208,7 +208,7 @@ static void finish_extremes(const gr_reduce_job *job, int64_t v, int count, cons
 #undef PUT
 }
 
-/* Results that kernels may write by themselves, of which means are then divided. */
+/* Results that kernels may write by themselves, with the one NaN; of sums of floats means are then made. */
 static int are_double_sums(const gr_plan *p) {
   const gr_op op = p->job->op;
   return p->job->out_dtype == GR_F64 && p->kind == GR_ACC_TREE &&
@@ -245,7 +245,9 @@ void gr_finish_vectors(const gr_plan *p, int64_t v, int count, const gr_acc *sta
   double *f = (double *)job->out + v;
   int64_t *i = (int64_t *)job->out + v;
   int k;
-  if (are_double_sums(p)) {
+  if (job->n == 0) { /* a sum of nothing is 0, not the -0 that it begins with */
+    for (k = 0; k < count; k++) gr_finish_vector(p, v + k, states[k]);
+  } else if (are_double_sums(p)) {
     for (k = 0; k < count; k++) f[k] = states[k].f[0];
     finish_sums(p, count, f);
   } else if (job->out_dtype == GR_F64 && job->op == GR_OP_var) {

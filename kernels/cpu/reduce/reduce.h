@@ -29,7 +29,7 @@ void gr_finish_vector(const gr_plan *p, int64_t v, gr_acc acc);
 void gr_finish_vectors(const gr_plan *p, int64_t v, int count, const gr_acc *states);
 
 /* Where kernels that go down vectors may write what their states would come to, of vector v on, or NULL; and what is
-   left to do there: means are divided. */
+   left to do there: means are divided. A NaN that they write is the canonical one. */
 void *gr_results_at(const gr_plan *p, int64_t v);
 void gr_finish_results(const gr_plan *p, int count, void *results);
 

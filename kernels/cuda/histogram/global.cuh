@@ -1,4 +1,4 @@
-/* Histograms whose counters are in L2, behind a small cache in shared memory for bins that many samples hit. */
+/* Histograms whose counters are in L2, behind a small cache in shared memory where samples are alike. */
 #ifndef GR_CUDA_HISTOGRAM_GLOBAL_CUH
 #define GR_CUDA_HISTOGRAM_GLOBAL_CUH
 
@@ -47,7 +47,7 @@ struct gr_global_sink : gr_tails {
     const uint32_t lane = threadIdx.x & 31;
     uint32_t k[count];
 #pragma unroll
-    for (int i = 0; i < count; i++) k[i] = bin[i] < limit ? bin[i] : ~lane; /* no two lanes have that */
+    for (int i = 0; i < count; i++) k[i] = bin[i] < limit ? bin[i] : ~lane; /* no bin, and no other lane's */
     const unsigned active = __activemask();
     if (active == ~0u && !are_alike(k)) {
 #pragma unroll

@@ -304,7 +304,7 @@ int gr_cuda_histogram(const gr_histogram_job *job, const gr_cuda_run *run) {
     int64_t slots = job->bins + 3;
     int32_t blocks = (int32_t)((slots - 1) / (Tuning::clear_threads * Tuning::clear_slots) + 1);
     static uint64_t shares;
-    if (p.global) e = gr_hist_share_memory((const void *)gr_hist_clear, run->chip->device, &shares);
+    if (p.global && !run->formula) e = gr_hist_share_memory((const void *)gr_hist_clear, run->chip->device, &shares);
     if (e != cudaSuccess) return e;
     e = gr_start_early((const void *)gr_hist_clear, args, blocks, Tuning::clear_threads, 0, p.early, stream);
     if (run->written) then.running = *run->written;

@@ -43,7 +43,8 @@ enum gr_hist_skeleton {
 /*
 ** Of kernels that follow each other the next one's blocks begin beside those that still run only if a multiprocessor
 ** need not change how it parts its memory in shared memory and cache: so both are to have as much. done: a bit for
-** each device on which that has been asked for; of what has none it is asked each time.
+** each device on which that has been asked for; of what has none it is asked each time. What the driver compiles for a
+** formula has what it chooses.
 */
 static inline cudaError_t gr_hist_share_memory(const void *kernel, int device, uint64_t *done) {
   const uint64_t bit = device < 64 ? UINT64_C(1) << device : 0;
@@ -68,7 +69,7 @@ template <typename T, class Quick>
 static cudaError_t gr_hist_start_global(const gr_hist_plan *p, cudaStream_t stream) {
   static uint64_t shares;
   const auto kernel = gr_hist_global<T, Quick>;
-  const cudaError_t e = gr_hist_share_memory((const void *)kernel, p->device, &shares);
+  const cudaError_t e = p->formula ? cudaSuccess : gr_hist_share_memory((const void *)kernel, p->device, &shares);
   return e == cudaSuccess ? gr_hist_start(kernel, p, stream) : e;
 }
 

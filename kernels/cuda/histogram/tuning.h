@@ -15,10 +15,11 @@ struct gr_histogram_tuning {
   /* Parts of the bins that blocks share out, at most; more bins are counted in L2. i32: in parts 450000 bins 887, in L2
      10^6 bins 404. */
   static constexpr int most_parts = 8;
-  /* With more than so many bins counters are in L2 if samples are so few: there a sample takes a twentieth of what a
-     bin takes in rows of blocks, and the start what 140000 samples do. f32, us in rows and in L2 near that line: 200000
-     in 17000 bins 6.5, 7.0; 10^6 in 57000 15.1, 14.9; 1600000 in 70000 23.3, 21.0; 3500000 in 150000 38, 42. H100: from
-     8192 bins on 100000 in 12000 9.10 -> 8.44, 400000 in 40000 10.3 -> 10.9. */
+  /* With more than so many bins counters are in L2 if samples are so few: a sample takes there a twentieth of what a
+     bin takes in rows of blocks, and its start what 140000 samples do. f32, us in rows and in L2, on this side of the
+     line: 609229 in 37523 bins 11.6, 10.8; 10^6 in 57000 15.1, 14.9; 2500000 in 150000 35.6, 30.9; beyond: 350000 in
+     17000 6.8, 8.7; 1300000 in 57000 15.3, 19.5; 3500000 in 150000 38, 42. H100: from 8192 bins on 100000 in 12000
+     9.10 -> 8.44, 400000 in 40000 10.3 -> 10.9. */
   static constexpr int64_t sparse_bins = 16384, sparse_samples = 20, sparse_start = 140000;
   /* So many 16-bit samples in more than so many bins are counted by value: f16 4096 bins 1073 -> 3030. Where the limits
      lie, H100: 400 bins 73.9 us by bins, 61.2 so; from 2^24 on 2^25 in 4096 bins 30.8 -> 40.0. */

@@ -96,8 +96,7 @@ __device__ __forceinline__ gr_acc gr_few_total(const W &w, int n, int c, const g
     double v[some];
     gr_few_lanes<Q, some>(v, w, n, c, k);
     if constexpr (some == 4) acc.f[0] = (v[0] + v[2]) + (v[1] + v[3]);
-    else if constexpr (some == 2) acc.f[0] = v[0] + v[1];
-    else acc.f[0] = v[0];
+    else acc.f[0] = v[0] + v[1];
     return acc;
   } else {
     typename Q::Lane l = Q::start();
