@@ -40,7 +40,7 @@ $(OBJ)/kernels/cpu/isa/set_%.o $(OBJ)/kernels/cpu/exact/exact_sets.o: file_flags
 $(OBJ)/kernels/cpu/isa/set_%.o: file_flags += -fno-math-errno
 $(OBJ)/kernels/cpu/isa/set_sse2.o: file_flags += $(call gcc,-O1 -ftree-vrp)
 ifeq ($(machine),x86_64)
-$(OBJ)/kernels/cpu/map/map_base.o: file_flags += $(call gcc,-O1 -fno-tree-vectorize)
+$(OBJ)/kernels/cpu/map/map_base.o: file_flags += $(call gcc,-Os -fno-tree-vectorize)
 $(OBJ)/kernels/cpu/isa/set_generic.o: file_flags += $(call gcc,-Os -fno-tree-vectorize)
 endif
 

@@ -97,12 +97,18 @@ GR_INLINE vf vf_load(gr_dtype t, const void *p) {
   }
 }
 
-/* n of them, n < GR_WF; the other lanes are 0. t is no F64. */
+/* n of them, n < GR_WF; the other lanes are 0. */
 #define GR_LOADS_FIRST 1
 GR_INLINE vf vf_load_first(gr_dtype t, const void *p, int n) {
   const __mmask16 m = (__mmask16)((1u << n) - 1);
-  const __m256i halves = t == GR_F32 ? _mm256_setzero_si256() : _mm256_maskz_loadu_epi16(m, p);
+  __m256i halves;
   if (t == GR_F32) return (vf)_mm512_maskz_loadu_ps(m, p);
+  if (t == GR_F64) {
+    const __m256 low = _mm512_cvtpd_ps(_mm512_maskz_loadu_pd((__mmask8)m, p)),
+                 high = _mm512_cvtpd_ps(_mm512_maskz_loadu_pd((__mmask8)(m >> 8), (const double *)p + 8));
+    return (vf)_mm512_insertf32x8(_mm512_castps256_ps512(low), high, 1);
+  }
+  halves = _mm256_maskz_loadu_epi16(m, p);
   return t == GR_F16 ? (vf)_mm512_cvtph_ps(halves) : (vf)_mm512_slli_epi32(_mm512_cvtepu16_epi32(halves), 16);
 }
 
