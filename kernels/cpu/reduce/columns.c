@@ -242,11 +242,6 @@ static int rows_beside(const gr_plan *p) {
   return gr_cpu_table_in_use()->down[p->red][job->dtype] ? BESIDE / (int)job->count : 1;
 }
 
-static void merge_beside(const gr_plan *p, gr_acc *acc, gr_acc other) {
-  if (p->kind != GR_ACC_POSITION) *acc = gr_merge(p->red, p->kind, *acc, other);
-  else if (other.i[0] > acc->i[0] || (other.i[0] == acc->i[0] && other.i[1] < acc->i[1])) *acc = other;
-}
-
 static void beside_strip(const strips *s, int64_t from, int64_t n, gr_acc *states) {
   const gr_plan *p = s->p;
   const int columns = (int)p->job->count, beside = s->beside, rest = (int)(n % beside);
@@ -272,7 +267,7 @@ static void beside_strip(const strips *s, int64_t from, int64_t n, gr_acc *state
       gr_acc *const own = found + i * columns + k;
       if (p->kind == GR_ACC_POSITION) own->i[1] = from + own->i[1] * beside + i;
       if (i == 0 && rest == 0) states[k] = *own;
-      else merge_beside(p, &states[k], *own);
+      else states[k] = gr_merge(p->red, p->kind, states[k], *own);
     }
   }
 }
