@@ -62,8 +62,8 @@ static struct cudaKernelNodeParams params_of(const gr_cuda_kernel *k, void **arg
 static cudaError_t start(const gr_cuda_kernel *k, int early, cudaStream_t stream) {
   void *arguments = (void *)(uintptr_t)k->arguments;
   if (k->compiled)
-    return (cudaError_t)gr_jit_launch((void *)(uintptr_t)k->kernel, (unsigned)k->blocks, (unsigned)k->threads, 0, early,
-                                      stream, arguments);
+    return (cudaError_t)gr_jit_launch((void *)(uintptr_t)k->kernel, (unsigned)k->blocks, (unsigned)k->threads,
+                                      (unsigned)k->shared, early, stream, arguments);
   struct cudaKernelNodeParams p = params_of(k, &arguments);
   cudaLaunchAttribute how = {.id = cudaLaunchAttributeProgrammaticStreamSerialization};
   how.val.programmaticStreamSerializationAllowed = 1;
@@ -113,7 +113,7 @@ static cudaError_t make(gr_cuda_queue *q, gr_cuda_graph **out) {
     if (from->compiled)
       gr_jit_keep(from->compiled), g->part[g->count].function = (cudaFunction_t)(uintptr_t)from->kernel;
     else e = cudaGetFuncBySymbol(&g->part[g->count].function, from->kernel); /* loads it */
-    if (e == cudaSuccess && from->shared > MOST_SHARED)
+    if (e == cudaSuccess && !from->compiled && from->shared > MOST_SHARED)
       e = cudaFuncSetAttribute(from->kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, from->shared);
   }
   pthread_mutex_lock(&gr_jit_capturing);
