@@ -51,6 +51,26 @@ false gpureduce: elements that only pretend had are gone with the device: the de
 ]], text)
   end)
 
+  -- The sum that loses it has been put off, and what meets that is an array for which there is no room.
+  it("is why memory is refused", function()
+    local text = S.child_text({ GPUREDUCE_DEVICE = "pretend", GPUREDUCE_PRETEND_LOSE_AT = "1",
+      GPUREDUCE_PRETEND_LOOKS = "1000000000000", GPUREDUCE_PRETEND_CAPACITY = "1200000" }, [[
+      local gr = require "gpureduce"
+      local ones = gr.ones(100000, "f32")
+      local there = ones:scan()
+      local f = gr.async(gr.sum, gr.array { 1, 2, 3 })
+      print(gr.backend())
+      print(select(2, pcall(gr.scan, there)), ones:release())
+      print(select(2, pcall(f.get, f)))
+      print(("%g"):format(gr.full(200000, 7, "f64"):mean()), (gr.backend()))]])
+    assert.equal([[
+pretend chosen by GPUREDUCE_DEVICE formulas run step by step
+gpureduce: scan: the device is lost
+gpureduce: sum: the device is lost
+7 cpu
+]], (text:gsub("\t", " ")))
+  end)
+
   -- Futures under way, gr.use of it, work that was put off, the end of the process: bench/gpu_lost.lua, as on a GPU.
   for _, at in ipairs { 1, 2, 3, 9 } do
     for _, looks in ipairs { 0, 1000000000000 } do

@@ -264,9 +264,8 @@ static gr_status pretend_zero(gr_queue *q, void *device, size_t bytes) {
 }
 
 static gr_status pretend_wait(gr_queue *q) {
-  pretend_before(q);
   q->stats.syncs++;
-  return GR_OK;
+  return pretend_before(q);
 }
 
 /* A stream of the host's holds nothing here, but what was put off precedes what the host does next. */

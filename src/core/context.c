@@ -180,7 +180,7 @@ const char *gr_bytes_text(size_t bytes, char text[24]) {
 gr_status gr_fail_from(gr_context *c, gr_queue *q, gr_status status, const char *what, size_t asked) {
   if (status == GR_OK) return GR_OK;
   if (status == GR_STOPPED) return gr_fail(c, status, "interrupted");
-  if (status == GR_NO_MEMORY) return gr_fail_memory(c, q->backend, asked);
+  if (status == GR_NO_MEMORY) return gr_fail_memory(c, q, asked);
   return gr_fail(c, status, "%s: %s", what, q->error);
 }
 
@@ -188,9 +188,10 @@ gr_status gr_fail_gone(gr_context *c, const gr_queue *q) {
   return gr_fail(c, GR_DEVICE, "elements that only %s had are gone with the device: %s", q->backend->name, q->error);
 }
 
-gr_status gr_fail_memory(gr_context *c, gr_backend *backend, size_t asked) {
+gr_status gr_fail_memory(gr_context *c, gr_queue *q, size_t asked) {
   char a[24], f[24], l[24];
-  if (!backend) backend = c->host->cpu(); /* the host's memory is its */
+  gr_backend *backend = q ? q->backend : c->host->cpu(); /* the host's memory is its */
+  if (q && backend->wait(q) == GR_DEVICE) return gr_fail(c, GR_DEVICE, "taking memory: %s", q->error);
   return gr_fail(c, GR_NO_MEMORY, "out of memory on %s: %s asked, %s free, %s live in %lld arrays", backend->name,
                  gr_bytes_text(asked, a), gr_bytes_text(backend->available(backend), f), gr_bytes_text(c->live, l),
                  (long long)c->storages);

@@ -158,8 +158,11 @@ gr_status gr_fail_from(gr_context *, gr_queue *, gr_status, const char *what, si
 /* The failure for elements that only the lost device of a queue had. */
 gr_status gr_fail_gone(gr_context *, const gr_queue *);
 
-/* The failure when the pool had no block: asked is its last request to the system; backend NULL: the host's memory. */
-gr_status gr_fail_memory(gr_context *, gr_backend *, size_t asked);
+/*
+** The failure when the pool had no block of the queue's device (NULL: of the host): asked is its last request to the
+** system. A device that failed refuses memory, too, and then that is why: so the queue is waited for.
+*/
+gr_status gr_fail_memory(gr_context *, gr_queue *, size_t asked);
 
 /*
 ** For the core's own loops over many elements: GR_STOPPED when the call is to end. Call gr_stop_begin before the loop.

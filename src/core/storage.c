@@ -300,7 +300,7 @@ static gr_status need_memory(gr_storage *s, gr_side side) {
     gr_backend *backend = side == GR_HOST ? NULL : s->queue->backend;
     size_t room = s->bytes;
     p = gr_pool_take(backend, s->queue, &room);
-    if (!p) return gr_fail_memory(s->context, backend, room);
+    if (!p) return gr_fail_memory(s->context, backend ? s->queue : NULL, room);
     status = gr_context_allows(s->context, room);
     if (status != GR_OK) return gr_pool_give(backend, s->queue, p, room), status; /* a larger block of the cache */
     s->room[side] = room;
