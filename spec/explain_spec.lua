@@ -190,6 +190,19 @@ describe("GPUREDUCE_TRACE", function()
     assert.truthy(lines[9]:find("sum of 100 f32 in 2 segments on cpu: exact sums", 1, true), text)
   end)
 
+  it("knows the kernels of a GPU that leave NaN out", function()
+    if not gr.backend():find "^cuda" then return pending "needs a GPU" end
+    local text = S.child_text({ GPUREDUCE_TRACE = "1" }, [[
+      local gr = require "gpureduce"
+      local m = gr.ones(100000):matrix(20000)
+      for _, op in ipairs { "sum", "mean", "max", "argmax" } do m[op](m, { skipnan = true, axis = 1 }) end
+      for _, c in ipairs(gr.compiled()) do print(c.what) end]])
+    if not text:find "present" then return pending "it has none" end
+    local _, lines = text:gsub("gpureduce: %S+ of 100000 f32 in 5 columns on cuda:%d+: formula; ", "")
+    assert.equal(4, lines, text)
+    assert.is_nil(text:find("stored", 1, true), text)
+  end)
+
   it("is quiet when it is not asked for", function()
     for _, wish in ipairs { "", "0" } do
       local text = S.child_text({ GPUREDUCE_TRACE = wish, GPUREDUCE_DEVICE = "cpu" }, script)

@@ -58,7 +58,8 @@ static void explain_formula(const gr_reduction *r, gr_explanation *e) {
   const gr_queue *q = r->a->storage->queue;
   const gr_reduced a = {r->of, (gr_array *)(uintptr_t)r->a}, b = {r->with, (gr_array *)(uintptr_t)r->b};
   const int whole = r->shape.rows == 0 && !r->shape.segments;
-  const int fuses = r->exact ? whole && gr_exact_feeds(r->op, a, b) : gr_formula_fuses(r->op, r->shape, a, b);
+  const int may = r->exact ? whole && gr_exact_feeds(r->op, a, b) : gr_formula_fuses(r->op, r->shape, a, b);
+  const int fuses = r->fused || may;
   e->reads = r->of ? gr_expression_reads(r->of) : r->a->n * gr_size(r->a->dtype);
   if (r->b) e->reads += r->with ? gr_expression_reads(r->with) : r->b->n * gr_size(r->b->dtype);
   e->uploads = (r->of ? expression_uploads(r->of) : uploads_of(r->a)) + (r->with ? expression_uploads(r->with)

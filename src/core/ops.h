@@ -21,7 +21,10 @@ typedef struct gr_shape {
   const gr_segments *segments;
 } gr_shape;
 
-/* A reduction as it is asked for. exact: correctly rounded; custom: in op's place (formula/operator.h), or NULL. */
+/*
+** A reduction as it is asked for. exact: correctly rounded; custom: in op's place (formula/operator.h), or NULL; fused:
+** it is known that its expressions were taken in one pass.
+*/
 typedef struct gr_reduction {
   gr_op op;
   const struct gr_custom *custom;
@@ -29,7 +32,7 @@ typedef struct gr_reduction {
   const gr_array *a, *b;                 /* b: NULL with one input */
   const struct gr_expression *of, *with; /* whose elements these would be (formula/expression.h), or NULL */
   double ddof;
-  int exact;
+  int exact, fused;
 } gr_reduction;
 
 /* Whoever watches the calls of a's context (explain.c) is told before anything is done. */

@@ -128,11 +128,11 @@ static gr_status reduce_scaled(gr_context *c, gr_wanted *w, gr_value *r) {
   return status == GR_OK ? gr_reduce_all(c, w->op, w->a.a, w->b.a, w->ddof, r) : status;
 }
 
-/* GPUREDUCE_TRACE has a line of it. */
+/* GPUREDUCE_TRACE has a line of it, once it has been done in one pass. */
 static void tell(gr_context *c, gr_op op, gr_shape s, const gr_wanted *w) {
   if (!c->trace) return;
-  c->trace(
-      &(gr_reduction){.op = op, .shape = s, .a = w->a.a, .b = w->b.a, .of = w->a.e, .with = w->b.e, .ddof = w->ddof});
+  c->trace(&(gr_reduction){
+      .op = op, .shape = s, .a = w->a.a, .b = w->b.a, .of = w->a.e, .with = w->b.e, .ddof = w->ddof, .fused = 1});
 }
 
 gr_status gr_formula_values(gr_context *c, const gr_expression *e, gr_consumer *consumers, int count,
