@@ -121,6 +121,9 @@ describe("memory", function()
         for k = 1, 200 do kept = gr.ones(n, "f64"):fill(k) end
         print(gr.memory().collections - before, kept[n])
       end
+      local e, evaluated = gr.lazy(x) + 1, gr.memory().collections
+      for _ = 1, 200 do kept = e:eval() end
+      print(gr.memory().collections - evaluated, kept[1])
       assert(gr.memory().peak < 256 * 2 ^ 20, gr.memory().peak)
 
       -- What has been kept for a while is old, and only a full collection finds it.
@@ -128,7 +131,7 @@ describe("memory", function()
       for k = 1, 400 do list[k % 20] = gr.ones(2 ^ 18, "f64"):fill(k) end
       assert(gr.memory().collections > before and gr.memory().live < 256 * 2 ^ 20, gr.memory().live)
       print(x:sum())]])
-    assert.equal("0\t200.0\n0\t200.0\n0\t200.0\n0\t200.0\n524288.0\n", text)
+    assert.equal("0\t200.0\n0\t200.0\n0\t200.0\n0\t200.0\n0\t2.0\n524288.0\n", text)
     assert.equal(0, status)
   end)
 

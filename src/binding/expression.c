@@ -54,10 +54,10 @@ int gr_l_again_with(lua_State *L, gr_context *c, gr_status status, const gr_expr
 
 gr_array *gr_l_push_elements_later(lua_State *L, int arg, const gr_expression *e, int later) {
   gr_context *c = gr_l_context(L);
-  gr_array *out = gr_l_push_array(L);
   check_alive(L, arg, e);
+  gr_l_reserve_array(L, c, gr_expression_dtype(e), e->n);
+  gr_array *out = gr_l_push_array(L);
   GR_TRY_WITH(L, c, arg, e, NULL, gr_expression_promise(c, e, out));
-  gr_l_reserve(L, c, (size_t)(out->n * gr_size(out->dtype)));
   GR_TRY_WITH(L, c, arg, e, NULL, GR_LATER(c, later, gr_expression_eval(c, e, out)));
   return out;
 }
@@ -161,9 +161,9 @@ gr_array *gr_l_evaluate(lua_State *L, gr_expression *e, int options) {
   gr_context *c = gr_l_context(L);
   gr_array *out = gr_expression_line(e) ? NULL : gr_l_option_into(L, options, gr_expression_dtype(e), e->n, NULL);
   if (!out) {
+    gr_l_reserve_array(L, c, gr_expression_dtype(e), e->n);
     out = gr_l_push_array(L);
     GR_TRY_WITH(L, c, 1, e, NULL, gr_expression_promise(c, e, out));
-    gr_l_reserve(L, c, (size_t)(out->n * gr_size(out->dtype)));
   } else {
     if (e->program.input_count) gr_l_check_device(L, &e->inputs[0], out, options);
     check_into(L, e, out, options);

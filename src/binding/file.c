@@ -90,11 +90,6 @@ static int push_shape(lua_State *L, const gr_npy *h) {
   return 1;
 }
 
-/* Collects first when so many more would pass the budget. */
-static void reserve_elements(lua_State *L, gr_context *c, gr_dtype t, int64_t n) {
-  if (n <= PTRDIFF_MAX / 16) gr_l_reserve(L, c, (size_t)n * (size_t)gr_size(t));
-}
-
 /* Of ranks: nil and the words of the rank to which the system refused something, or an error, alike on all. */
 static int failed_alike(lua_State *L, gr_context *c, gr_status status) {
   if (status != GR_SYSTEM) return gr_l_raise_alike(L, c, status);
@@ -143,7 +138,7 @@ static int l_load(lua_State *L) {
     if (status != GR_OK) return gr_load_end(l), failed_alike(L, c, status);
   }
   if (status == GR_OK) {
-    if (!map) reserve_elements(L, c, l->dtype, l->count);
+    if (!map) gr_l_reserve_array(L, c, l->dtype, l->count);
     GR_AGAIN(L, c, status, gr_load_finish(c, l, a));
   }
   if (comm) {
@@ -270,7 +265,7 @@ static int l_read_csv(lua_State *L) {
   int64_t n = v->elements.bytes / gr_size(v->dtype);
   if (status == GR_OK) {
     gr_vec to = {0};
-    reserve_elements(L, c, v->dtype, n);
+    gr_l_reserve_array(L, c, v->dtype, n);
     GR_AGAIN(L, c, status, make_room(c, a, v->dtype, n, &to));
     if (status == GR_OK) gr_blocks_move(&v->elements, (void *)(uintptr_t)to.data);
   }

@@ -318,7 +318,7 @@ static void push_ranked_columns(lua_State *L, gr_context *c, gr_comm *comm, call
   for (int k = 0; k < q->results; k++) {
     out[k] = wide[k];
     if (q->single[k]) {
-      gr_l_reserve(L, c, (size_t)wide[k]->n * 4);
+      gr_l_reserve_array(L, c, GR_F32, wide[k]->n);
       out[k] = gr_l_push_array(L);
       GR_TRY_AFTER(L, c, comm, q->options, gr_array_make_beside(c, wide[k], out[k], GR_F32, wide[k]->n));
     } else {

@@ -112,11 +112,14 @@ void gr_l_reserve(lua_State *L, gr_context *c, size_t bytes) {
   if (!step_was_enough(L, c, bytes)) collect(L, c);
 }
 
+void gr_l_reserve_array(lua_State *L, gr_context *c, gr_dtype dtype, int64_t n) {
+  const size_t size = (size_t)gr_size(dtype);
+  if ((uint64_t)n <= PTRDIFF_MAX / size / 2) gr_l_reserve(L, c, (size_t)n * size);
+}
+
 /* On the device of beside, or without it on the present one. */
 static gr_array *new_array(lua_State *L, gr_context *c, const gr_array *beside, gr_dtype dtype, int64_t n) {
-  size_t size = (size_t)gr_size(dtype);
-  /* Before the array is there: a step that it survives would be the first of the two that make it old. */
-  if (n <= (int64_t)(PTRDIFF_MAX / size / 2)) gr_l_reserve(L, c, (size_t)n * size);
+  gr_l_reserve_array(L, c, dtype, n);
   gr_array *a = gr_l_push_array(L);
   if (beside && beside->storage->queue->lost) gr_l_leave_lost(L, c);
   GR_TRY(L, c, 1, beside ? gr_array_make_beside(c, beside, a, dtype, n) : gr_array_make(c, a, dtype, n));

@@ -16,7 +16,12 @@ gr_array *gr_l_new_array(lua_State *L, gr_context *, gr_dtype, int64_t n);
 gr_array *gr_l_new_beside(lua_State *L, gr_context *, const gr_array *a, gr_dtype, int64_t n);
 /* The same of a's length and shape. */
 gr_array *gr_l_new_like(lua_State *L, gr_context *, const gr_array *a, gr_dtype);
+/*
+** Collects when so many bytes more would pass the budget; of an array of that length, if one can be so long. Before the
+** array is there: a step of the collector that it survives would be the first of the two that make it old.
+*/
 void gr_l_reserve(lua_State *L, gr_context *, size_t bytes);
+void gr_l_reserve_array(lua_State *L, gr_context *, gr_dtype, int64_t n);
 void gr_l_can_collect(lua_State *L, gr_context *); /* a new context */
 
 /* After GR_NO_MEMORY: collect garbage and empty the pool; the caller tries once more, as GR_AGAIN does. */

@@ -35,8 +35,9 @@ static gr_status round_new(gr_context *c, const gr_array *wide, gr_array *out) {
 }
 
 void gr_l_round_top(lua_State *L, gr_context *c, gr_comm *comm, int arg) {
-  gr_array *wide = gr_l_test_array(L, -1), *out = gr_l_push_array(L);
-  gr_l_reserve(L, c, (size_t)wide->n * 4);
+  gr_array *wide = gr_l_test_array(L, -1);
+  gr_l_reserve_array(L, c, GR_F32, wide->n);
+  gr_array *out = gr_l_push_array(L);
   GR_TRY_AFTER(L, c, comm, arg, round_new(c, wide, out));
   gr_l_release(L, wide);
   lua_replace(L, -2);
