@@ -340,8 +340,8 @@ extern "C" gr_cuda_present gr_cuda_present_for(const gr_reduce_job *job, const g
   };
   if (job->offsets) return GR_PRESENT_NONE;
   if (are_columns(p) && extreme) return take(GR_PRESENT_cols_unordered);
-  if (are_columns(p) && sum && take(GR_PRESENT_cols_flat)) return GR_PRESENT_cols_flat;
-  if (are_columns(p)) return sum ? take(GR_PRESENT_cols_sum) : GR_PRESENT_NONE;
+  if (are_columns(p) && !sum) return GR_PRESENT_NONE;
+  if (are_columns(p)) return take(accepts_cols_flat(p, *chip) ? GR_PRESENT_cols_flat : GR_PRESENT_cols_sum);
   if (!p.many || !shortened || job->n * 2 > GR_LEAF(gr_size_of(job->dtype))) return GR_PRESENT_leaves;
   const bool staged = p.row->kernel == GR_KERNEL_rows_staged && !p.args.rows_staged.two_a_word;
   if (staged && (red == GR_RED_SUM || red == GR_RED_MINMAX)) return GR_PRESENT_rows_staged;
