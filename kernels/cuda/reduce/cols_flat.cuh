@@ -110,7 +110,7 @@ struct gr_flat_work {
       if (i * 4 >= left) u[i] = 0;
       else if (i * 4 + 2 >= left) u[i] &= 0xffff;
     }
-    gr_blank_places<R::dtype, R::tallied>(u, missing);
+    gr_blank_places<R>(u, missing);
     return make_uint4(u[0], u[1], u[2], u[3]);
   }
   /* b: the vector at the batch's first row. */

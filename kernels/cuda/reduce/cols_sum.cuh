@@ -348,7 +348,7 @@ __global__ void __launch_bounds__(gr_cols_sum_warps * 32, gr_cols_sum_resident<R
         }
         if constexpr (R::present)
 #pragma unroll
-          for (int k = 0; k < 8; k++) gr_blank_places<R::dtype, R::tallied>(x[k].u, missing);
+          for (int k = 0; k < 8; k++) gr_blank_places<R>(x[k].u, missing);
         if (log >= 3) {
           typename R::Lane l[C]; /* as it was after the flight before */
 #pragma unroll

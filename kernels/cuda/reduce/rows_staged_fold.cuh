@@ -157,6 +157,12 @@ __device__ __forceinline__ double gr_mean_of_row(const gr_acc &acc, double part)
   return R::skips ? gr_mean_of<R::dtype>(acc.f[0], acc.f[2]) : gr_mean_of<R::dtype>(acc.f[0], acc.f[2], part);
 }
 
+/* The bit of element c of word i, if it is a number: of 16 bits in the half that its mask has. */
+template <gr_dtype D>
+__device__ __forceinline__ constexpr uint32_t gr_number_bit(int i, int c) {
+  const int at = i * (16 / gr_size<D>) + c;
+  return 1u << (gr_size<D> == 2 ? at % 2 * 16 + at / 2 : at);
+}
 /* Words t, t + threads, ...; what is NaN becomes 0, and numbers have bits. */
 template <gr_dtype D, int count, class X>
 __device__ __forceinline__ uint32_t gr_take_numbers(X (&x)[count][16 / gr_size<D>], const gr_staged_row &row) {
@@ -165,13 +171,22 @@ __device__ __forceinline__ uint32_t gr_take_numbers(X (&x)[count][16 / gr_size<D
   uint32_t numbers = 0;
 #pragma unroll
   for (int i = 0; i < count; i++) {
-    const uint4 w = row.word[(i * row.threads + row.t) ^ row.turn];
+    uint4 w = row.word[(i * row.threads + row.t) ^ row.turn];
+    if constexpr (gr_size<D> == 2) {
+      uint32_t *u = &w.x;
+#pragma unroll
+      for (int p = 0; p < 4; p++) {
+        const uint32_t mask = gr_number_mask<D>(u[p]);
+        u[p] &= mask;
+        numbers |= mask & (gr_number_bit<D>(i, 2 * p) | gr_number_bit<D>(i, 2 * p + 1));
+      }
+    }
 #pragma unroll
     for (int c = 0; c < C; c++) {
       std::conditional_t<gr_size<D> == 8, double, float> e;
       if constexpr (gr_size<D> == 8) e = gr_to_f64<D>(gr_pick<D>(w, c));
       else e = gr_to_f32<D>(gr_pick<D>(w, c));
-      gr_count_number(e, numbers, 1u << (i * C + c));
+      if constexpr (gr_size<D> > 2) gr_count_number(e, numbers, gr_number_bit<D>(i, c));
       x[i][c] = (X)e;
     }
   }
@@ -211,7 +226,8 @@ __device__ __forceinline__ gr_acc gr_variance_kept(const gr_staged_row &row, int
 #pragma unroll
       for (int c = 0; c < C; c++) asm volatile("" : "+f"(x[i][c])); /* not kept as doubles */
   acc.f[1] = gr_fold_terms<Q, count>(row, lane, [&](int i, int c) {
-    const double d = (double)x[i][c] - mean, kept = R::skips ? gr_if_marked(d, numbers & 1u << (i * C + c)) : d;
+    const double d = (double)x[i][c] - mean;
+    const double kept = R::skips ? gr_if_marked(d, numbers & gr_number_bit<R::dtype>(i, c)) : d;
     return kept * kept;
   });
   return acc;

@@ -41,21 +41,24 @@ __device__ __forceinline__ void gr_add_marked(double &sum, double term, uint32_t
 }
 
 /*
-** Two 16-bit floats: a mask of those that are numbers, by one instruction, of bf16 from Hopper on. Before, what lifts a
-** NaN over the sign's bit is added, and that bit of both becomes whole halves. The sum of masks counts both, as each is
-** -1 of 16 bits.
+** Two 16-bit floats: a mask of those that are NaN, and of those that are not, by one instruction, of bf16 from Hopper
+** on. Before, what lifts a NaN over the sign's bit is added, and that bit of both becomes whole halves. The sum of
+** masks counts both, as each is -1 of 16 bits.
 */
+template <gr_dtype D>
+__device__ __forceinline__ uint32_t gr_nan_mask(uint32_t u) {
+  uint32_t mask;
+  if constexpr (D == GR_F16) asm("set.nan.u32.f16x2 %0, %1, %1;" : "=r"(mask) : "r"(u));
+  else if constexpr (!gr_before_hopper) asm("set.nan.u32.bf16x2 %0, %1, %1;" : "=r"(mask) : "r"(u));
+  else asm("prmt.b32 %0, %1, 0, 0xbb99;" : "=r"(mask) : "r"((u & 0x7fff7fffu) + 0x007f007fu));
+  return mask;
+}
 template <gr_dtype D>
 __device__ __forceinline__ uint32_t gr_number_mask(uint32_t u) {
   uint32_t mask;
-  if constexpr (D == GR_F16) {
-    asm("set.eq.u32.f16x2 %0, %1, %1;" : "=r"(mask) : "r"(u));
-  } else if constexpr (!gr_before_hopper) {
-    asm("set.eq.u32.bf16x2 %0, %1, %1;" : "=r"(mask) : "r"(u));
-  } else {
-    asm("prmt.b32 %0, %1, 0, 0xbb99;" : "=r"(mask) : "r"((u & 0x7fff7fffu) + 0x007f007fu));
-    mask = ~mask;
-  }
+  if constexpr (D == GR_F16) asm("set.eq.u32.f16x2 %0, %1, %1;" : "=r"(mask) : "r"(u));
+  else if constexpr (!gr_before_hopper) asm("set.eq.u32.bf16x2 %0, %1, %1;" : "=r"(mask) : "r"(u));
+  else mask = ~gr_nan_mask<D>(u);
   return mask;
 }
 __device__ __forceinline__ uint32_t gr_low_masks(uint32_t masks) { return 0u - masks & 0xffffu; }

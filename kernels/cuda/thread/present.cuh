@@ -17,8 +17,7 @@ struct gr_of_present : R {
 };
 
 /*
-** Elements of 2 or 4 bytes that are NaN become +0: returns 1 for one of 4 bytes, of two the sign's bits of those that
-** were.
+** Elements of 2 or 4 bytes that are NaN become +0: returns 1 for one of 4 bytes, of two their mask.
 */
 template <gr_dtype D>
 __device__ __forceinline__ uint32_t gr_blank_part(uint32_t &u) {
@@ -27,9 +26,25 @@ __device__ __forceinline__ uint32_t gr_blank_part(uint32_t &u) {
     u = nan ? 0 : u;
     return nan;
   } else {
-    const uint32_t mask = gr_number_mask<D>(u);
-    u &= mask;
-    return ~mask & 0x80008000u;
+    const uint32_t mask = gr_nan_mask<D>(u);
+    u &= ~mask;
+    return mask;
+  }
+}
+
+/* Of squares and absolute values signs do not count: the larger one of a magnitude and 0, which is one instruction. */
+template <class R>
+constexpr bool gr_blanks_magnitudes = R::red == GR_RED_SUMSQ && gr_size<R::dtype> <= 4;
+template <gr_dtype D>
+__device__ __forceinline__ void gr_blank_magnitudes(uint32_t &u) {
+  if constexpr (D == GR_F32) {
+    u = __float_as_uint(fmaxf(fabsf(__uint_as_float(u)), 0));
+  } else {
+#define GR_MAGNITUDES(type)                                                                 \
+  asm("{.reg .b32 %%x;\n\tabs." type " %%x, %0;\n\tmax." type " %0, %%x, %1;}" : "+r"(u) : "r"(0))
+    if constexpr (D == GR_F16) GR_MAGNITUDES("f16x2");
+    else GR_MAGNITUDES("bf16x2");
+#undef GR_MAGNITUDES
   }
 }
 
@@ -52,28 +67,39 @@ __device__ __forceinline__ void gr_blank_two(double &x, double &y, int &n, int o
 }
 #undef GR_BLANK
 
-/* Blanks a word, or one of each input; returns how many of its elements `from` .. to - 1 are there. */
+/* How many elements of some words are there: so many, and those of masks (gr_number_mask), which add up. */
+struct gr_there {
+  int count;
+  uint32_t masks;
+  __device__ __forceinline__ int total() const {
+    return count + (int)(gr_low_masks(masks) + gr_high_masks(masks));
+  }
+};
+
+/* Blanks a word, or one of each input; of its elements `from` .. to - 1 those that are there are counted. */
 template <class Q>
-__device__ __forceinline__ int gr_blank_word(uint4 &a, uint4 &b, int from, int to) {
+__device__ __forceinline__ void gr_blank_word(uint4 &a, uint4 &b, int from, int to, gr_there &there) {
   constexpr gr_dtype D = Q::dtype;
   constexpr int each = 16 / gr_size<D>;
   constexpr bool two = Q::inputs == 2;
   uint32_t *x = &a.x, *y = &b.x;
-  int n = 0;
-  if constexpr (gr_size<D> == 2) {
-    uint32_t mask[4];
+  if constexpr (gr_blanks_magnitudes<Q>) {
+    static_assert(!two && !Q::counts, "elements are not counted");
+#pragma unroll
+    for (int i = 0; i < 4; i++) gr_blank_magnitudes<D>(x[i]);
+  } else if constexpr (gr_size<D> == 2) {
+    const bool whole = from == 0 && to == each;
 #pragma unroll
     for (int i = 0; i < 4; i++) {
-      mask[i] = gr_number_mask<D>(x[i]);
-      if (two) mask[i] &= gr_number_mask<D>(y[i]);
-      x[i] &= mask[i];
-      if (two) y[i] &= mask[i];
-    }
-    if (from == 0 && to == each) /* a bit of each half */
-      return __popc((mask[0] & 0x80008000u) | (mask[1] & 0x40004000u) | (mask[2] & 0x20002000u) |
-                    (mask[3] & 0x10001000u));
+      uint32_t mask = gr_number_mask<D>(x[i]);
+      if (two) mask &= gr_number_mask<D>(y[i]);
+      x[i] &= mask;
+      if (two) y[i] &= mask;
+      if (whole) there.masks += mask;
 #pragma unroll
-    for (int c = 0; c < each; c++) n += c >= from && c < to && (mask[c / 2] & (c % 2 ? 0x80000000u : 0x8000u));
+      for (int c = 2 * i; c < 2 * i + 2; c++)
+        if (!whole && c >= from && c < to) there.masks += mask & 0xffffu << c % 2 * 16;
+    }
   } else {
     constexpr int words = gr_size<D> / 4;
 #pragma unroll
@@ -81,50 +107,57 @@ __device__ __forceinline__ int gr_blank_word(uint4 &a, uint4 &b, int from, int t
       gr_type<D> u, v;
       memcpy(&u, x + c * words, sizeof u);
       memcpy(&v, (two ? y : x) + c * words, sizeof v);
-      gr_blank_two(u, v, n, c >= from && c < to);
+      gr_blank_two(u, v, there.count, c >= from && c < to);
       memcpy(x + c * words, &u, sizeof u);
       if (two) memcpy(y + c * words, &v, sizeof v);
     }
   }
-  return n;
 }
 
 /*
-** Leaves NaN out of a word, with +0 in its place; counting: missing grows by how many there were at each place, of
-** 2-byte elements two to a register.
+** Leaves NaN out of a word, with +0 in its place; where R counts, missing grows by how many there were at each place,
+** of 2-byte elements by masks of two.
 */
-template <gr_dtype D, bool counting>
+template <class R>
 __device__ __forceinline__ void gr_blank_places(uint32_t (&u)[4], uint32_t (&missing)[4]) {
-  if constexpr (gr_size<D> == 8) {
+  if constexpr (gr_blanks_magnitudes<R>) {
+    static_assert(!R::tallied, "elements are not counted");
+#pragma unroll
+    for (int i = 0; i < 4; i++) gr_blank_magnitudes<R::dtype>(u[i]);
+  } else if constexpr (gr_size<R::dtype> == 8) {
 #pragma unroll
     for (int i = 0; i < 4; i += 2) {
       const bool nan = isnan(__hiloint2double((int)u[i + 1], (int)u[i]));
       u[i] = nan ? 0 : u[i];
       u[i + 1] = nan ? 0 : u[i + 1];
-      if (counting) missing[i / 2] += nan;
+      if (R::tallied) missing[i / 2] += nan;
     }
   } else {
 #pragma unroll
     for (int i = 0; i < 4; i++) {
-      const uint32_t nan = gr_blank_part<D>(u[i]);
-      if (counting) missing[i] += gr_size<D> == 4 ? nan : nan >> 15;
+      const uint32_t nan = gr_blank_part<R::dtype>(u[i]);
+      if (R::tallied) missing[i] += nan;
     }
   }
 }
 /* How many were missing at place e of a word. */
 template <gr_dtype D>
 __device__ __forceinline__ uint32_t gr_missing_at(const uint32_t (&missing)[4], int e) {
-  return gr_size<D> == 2 ? missing[e / 2] >> (e & 1) * 16 & 0xffff : missing[e & 3];
+  if constexpr (gr_size<D> != 2) return missing[e & 3];
+  else return e & 1 ? gr_high_masks(missing[e / 2]) : gr_low_masks(missing[e / 2]);
 }
 
 /*
 ** Blanks a word that waits among others; returns a bit for each of its elements that was NaN. Of f64 by halves:
-** elements in pairs of registers would spill (rows of 64: 405 us, as many as stored elements take).
+** elements in pairs of registers would spill (rows of 64: 405 us, as many as stored elements take). Of squares, 0.
 */
 template <class Q>
 __device__ __forceinline__ uint32_t gr_blank_alone(uint4 &a) {
   uint32_t *x = &a.x, gone = 0;
-  if constexpr (gr_size<Q::dtype> == 8) {
+  if constexpr (gr_blanks_magnitudes<Q>) {
+#pragma unroll
+    for (int i = 0; i < 4; i++) gr_blank_magnitudes<Q::dtype>(x[i]);
+  } else if constexpr (gr_size<Q::dtype> == 8) {
 #pragma unroll
     for (int i = 0; i < 2; i++) {
       uint32_t nan;
@@ -138,8 +171,9 @@ __device__ __forceinline__ uint32_t gr_blank_alone(uint4 &a) {
 #pragma unroll
     for (int i = 0; i < 4; i++) {
       const uint32_t nan = gr_blank_part<Q::dtype>(x[i]);
-      gone |= gr_size<Q::dtype> == 4 ? nan << i : ((nan >> 15 | nan >> 30) & 3) << 2 * i;
+      gone |= gr_size<Q::dtype> == 4 ? nan << i : nan & 0x20001u << 2 * i;
     }
+    if constexpr (gr_size<Q::dtype> == 2) gone = (gone | gone >> 16) & 0xff;
   }
   return gone;
 }

@@ -12,8 +12,9 @@
 template <class Q>
 __device__ __forceinline__ void gr_blank_missing(uint4 &a, uint4 &b, int from, int to) {
   if constexpr (Q::blanks) {
-    const int there = gr_blank_word<Q>(a, b, from, to);
-    if (Q::counts) gr_add_to_tally(there);
+    gr_there there = {0, 0};
+    gr_blank_word<Q>(a, b, from, to, there);
+    if (Q::counts) gr_add_to_tally(there.total());
   }
 }
 
@@ -45,16 +46,15 @@ __device__ __forceinline__ void gr_add_row(typename Q::Lane (&l)[gr_lanes_of<Q>]
 template <class Q, int rows, int first = 0>
 __device__ __forceinline__ void gr_add_rows(typename Q::Lane (&l)[gr_lanes_of<Q>], const uint4 (&a)[rows],
                                             const uint4 (&b)[rows], const gr_context &k, int skip = 0) {
+  gr_there there = {0, 0};
 #pragma unroll
   for (int r = 0; r < rows; r++) {
-    if constexpr (Q::blanks) {
-      uint4 x = a[r], y = b[r];
-      gr_blank_missing<Q>(x, y, Q::lanes && first + r == 0 ? skip : 0, 16 / gr_size<Q::dtype>);
-      gr_add_row<Q>(l, x, y, k, first + r, skip);
-    } else {
-      gr_add_row<Q>(l, a[r], b[r], k, first + r, skip);
-    }
+    uint4 x = a[r], y = b[r];
+    if constexpr (Q::blanks)
+      gr_blank_word<Q>(x, y, Q::lanes && first + r == 0 ? skip : 0, 16 / gr_size<Q::dtype>, there);
+    gr_add_row<Q>(l, x, y, k, first + r, skip);
   }
+  if constexpr (Q::blanks && Q::counts) gr_add_to_tally(there.total());
 }
 
 /* The first `valid` elements of one word. */
