@@ -160,6 +160,7 @@ return { file = "kernels/cuda/reduce/tuning.h", rows = {
   { "gr_strip_warps", "4", "8", "var i16 4194304x16 cols" },
   { "gr_most_stage", "544", "288", "var f32 262144x256 rows" },
   { "gr_variance_slots", "6", "4", "var f32 65536x1024 cols" },
+  { "gr_variance_units", "3", "2", "var f32 100000x512 cols|var f64 1048576x64 cols" },
   { "gr_variance_slot_bytes", "2048", "1024", "var f32 65536x1024 cols" },
   { "leaves.mailbox_warps", "4", "2|8", "number sum f32 16384", at = ".mailbox_warps = " },
   { "leaves.block_warps", "8", "4|16", "sum f32 4194304|sum f32 16777216", at = ".block_warps = " },

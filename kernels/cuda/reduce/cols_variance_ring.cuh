@@ -3,12 +3,12 @@
 ** multiprocessor. Each of 16 warps has a ring in shared memory, which TMA fills; a leaf stays there until
 ** the deviations are added up too, and each slot that is done with makes room for leaves to come, so memory never
 ** rests. A thread has one lane of the tree, of one or two 16-byte words of columns, so warps wait for each other only
-** to fold, once a leaf. One more warp makes states of leaves and nodes meanwhile.
+** to fold, once a leaf. One more warp makes states of leaves and nodes, up to gr_variance_units behind.
 **
 ** Bits of a thread in its warp, from the lowest: the word, perhaps the lowest bit of the lane, its highest ones; the
 ** others are the warp. The highest fold first, by trades after which a thread has one column; then warps, in shared
 ** memory; then the lowest. Where a matrix is narrow, words are of leaves beside each other. Where NaN is left out,
-** counts of elements go the same way as their sums, a byte each.
+** counts of elements go the same way as their sums, a byte each. A column's mean is made once, by one warp for all.
 */
 #ifndef GR_CUDA_REDUCE_COLS_VARIANCE_RING_CUH
 #define GR_CUDA_REDUCE_COLS_VARIANCE_RING_CUH
@@ -50,13 +50,17 @@ struct gr_variance_work {
   const gr_tensor_map &map;
   char *shared;
 
-  /* What warps leave of a pass; two buffers for each, in turn; and of what they count. */
-  __device__ __forceinline__ double *parts(int pass, unsigned unit) const {
-    return (double *)(shared + ring_bytes) + (pass * 2 + (unit & 1)) * 512;
-  }
-  __device__ __forceinline__ uint8_t *counts(unsigned unit) const {
-    return (uint8_t *)(shared + ring_bytes + gr_variance_part_bytes<false>) + (unit & 1) * 512;
-  }
+  /* What the writer is left of a unit: its columns' sums, means and numbers of elements, and parts of the last pass. */
+  struct Unit {
+    double sum[32], mean[32];
+    int count[32];
+    double part[gr_variance_warps * 32];
+  };
+  __device__ __forceinline__ Unit &unit(int slot) const { return ((Unit *)(shared + ring_bytes))[slot]; }
+  /* What warps leave of the first pass, a row each, and of what they count. */
+  __device__ __forceinline__ double *parts() const { return (double *)&unit(gr_variance_units); }
+  __device__ __forceinline__ uint8_t *counts() const { return (uint8_t *)(parts() + gr_variance_parts); }
+  static_assert(sizeof(Unit) == gr_variance_unit_bytes && sizeof(Unit) % 16 == 0, "parts are behind units");
   __device__ __forceinline__ int columns() const { return S::each << q.cols_variance_ring.words_log2; }
   __device__ __forceinline__ int64_t *state(int row, int p) const {
     return (int64_t *)(shared + ring_bytes + gr_variance_part_bytes<R::skips>) + row * columns() * F + p;
@@ -111,7 +115,7 @@ struct gr_variance_work {
                                        const gr_context (&context)[C], Noted &noted) const {
     bool whole = __all_sync(~0u, there[0] == S::rows && there[S::words - 1] == S::rows);
     gr_ring_cursor at = ring.at;
-#pragma unroll 1
+#pragma unroll(last ? 2 : 1)
     for (int i = 0; i < S::leaf_slots; i++) {
       if (!last) ring.slots[at.slot].filled.pass(at.this_lap());
       if (whole) {
@@ -140,7 +144,7 @@ struct gr_variance_work {
   /* This thread's lane of its columns, which go to the parts; first pass or last. */
   template <class Q, bool last>
   __device__ __forceinline__ void pass(Ring &ring, const int (&there)[S::words], const double (&mean)[C],
-                                       unsigned unit) const {
+                                       Unit &unit) const {
     typename Q::Lane l[C];
     gr_context context[C];
     Noted noted = {};
@@ -159,9 +163,10 @@ struct gr_variance_work {
       if (sixteen && !last && c % 2 == 1 && (noted.largest[c / 2 % 4] >> 16 & 0x7fff) >= infinity) v[c] = gr_nan();
     }
     trade(v);
-    parts(last, unit)[threadIdx.x] = v[0];
+    if (last) unit.part[threadIdx.x] = v[0];
+    else parts()[(threadIdx.x >> 5) * gr_variance_pitch + (threadIdx.x & 31)] = v[0];
     if constexpr (R::skips && !last)
-      counts(unit)[(threadIdx.x & 31) * gr_variance_warps + (threadIdx.x >> 5)] = traded(noted.numbers);
+      counts()[(threadIdx.x & 31) * gr_variance_warps + (threadIdx.x >> 5)] = traded(noted.numbers);
   }
   /* Lanes of this warp that fold first: half of the columns go to the other thread, and so on. */
   template <int h = C / 2>
@@ -201,45 +206,60 @@ struct gr_variance_work {
     double x = gr_sum_rows([=](int warp) { return from + warp * 32; }, gr_variance_warps);
     return S::low ? x + __shfl_xor_sync(~0u, x, 1 << S::log_words) : x;
   }
-  /* Of how many elements, where so many rows are there. */
-  __device__ __forceinline__ int counted(unsigned unit, int rows) const {
-    if constexpr (!R::skips) {
-      return rows;
-    } else {
-      static_assert(gr_variance_warps == 16, "a word of bytes");
-      const uint4 of = ((const uint4 *)counts(unit))[threadIdx.x & 31];
-      const uint32_t part[4] = {of.x, of.y, of.z, of.w};
-      uint32_t n = 0;
-#pragma unroll
-      for (int i = 0; i < 4; i++) n = __dp4a(part[i], 0x01010101u, n);
-      return (int)(S::low ? n + __shfl_xor_sync(~0u, n, 1 << S::log_words) : n);
-    }
-  }
   static __device__ __forceinline__ double mean(double sum, int count) {
     if constexpr (R::skips) return gr_mean_of<D>(sum, (double)count);
     else return count == S::leaf_rows ? sum * (1.0 / S::leaf_rows) : sum / (double)count; /* the same: a power of two */
   }
-  /* What all warps but the last one do. They come to one barrier for each unit. */
+  /*
+  ** Between barriers each warp makes the sums and means of two columns, each by a half of its lanes, of which each
+  ** has one warp's part. rows: of this thread's own column.
+  */
+  __device__ __forceinline__ void settle(Unit &unit, int rows) const {
+    static_assert(gr_variance_warps == 16, "a lane for each warp's part, and a word of bytes");
+    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, below = (1 << S::log_words) - 1;
+    const int column = (warp & below) | (lane >> 4 << S::log_words) | (warp & ~below) << 1;
+    double x = parts()[(lane & 15) * gr_variance_pitch + column];
+#pragma unroll
+    for (int h = 8; h > 0; h /= 2) x += __shfl_xor_sync(~0u, x, h);
+    if (S::low) x += __shfl_xor_sync(~0u, x, 16);
+    int n = __shfl_sync(~0u, rows, column);
+    if constexpr (R::skips) {
+      const uint4 of = ((const uint4 *)counts())[column];
+      const uint32_t part[4] = {of.x, of.y, of.z, of.w};
+      n = 0;
+#pragma unroll
+      for (int i = 0; i < 4; i++) n = (int)__dp4a(part[i], 0x01010101u, (uint32_t)n);
+      if (S::low) n += __shfl_xor_sync(~0u, n, 16);
+    }
+    const double own = mean(x, n);
+    if ((lane & 15) != 0) return;
+    unit.sum[column] = x;
+    unit.mean[column] = own;
+    unit.count[column] = n;
+  }
+  /* What all warps but the last one do. */
   __device__ __forceinline__ void read() const {
     const Place t(q);
     Ring ring(q, t, map, shared);
     gr_variance_walk<size> walk;
-    unsigned unit = 0;
+    int slot = 0;
 #pragma unroll 1
-    for (bool live = walk.start(q, blockIdx.x); live; live = walk.next(q), unit++) {
+    for (bool live = walk.start(q, blockIdx.x); live; live = walk.next(q), slot = gr_variance_next(slot)) {
+      Unit &unit = this->unit(slot);
       int there[S::words];
       double m[C];
 #pragma unroll
       for (int p = 0; p < S::words; p++) there[p] = t.there_of(walk.leaf + t.sub(p));
       pass<typename R::Plain, false>(ring, there, m, unit);
-      gr_variance_barrier();
-      double own = mean(total(parts(0, unit)), counted(unit, t.rows_of(walk.leaf + t.sub(t.mine()))));
+      gr_variance_free(slot).wait();
+      settle(unit, t.rows_of(walk.leaf + t.sub(t.mine())));
+      gr_variance_settled().wait();
+      const double *own = unit.mean + (threadIdx.x & ((1 << (S::log_words + S::low)) - 1));
 #pragma unroll
-      for (int c = 0; c < C; c++)
-        m[c] = __shfl_sync(~0u, own, (threadIdx.x & ((1 << (S::log_words + S::low)) - 1)) | Place::thread_of(c));
+      for (int c = 0; c < C; c++) m[c] = own[Place::thread_of(c)];
       pass<typename R::Squares, true>(ring, there, m, unit);
+      gr_variance_done(slot).arrive();
     }
-    gr_variance_barrier();
   }
 
   /* ---- states ---- */
@@ -276,29 +296,27 @@ struct gr_variance_work {
     if (mine) gr_write<R>(q, acc, q.first + v0 + lane, q.job.n);
   }
   /*
-  ** What the last warp does meanwhile, one unit behind. Rows of states are whole subtrees, as the
-  ** ones of a counter of leaves; a unit's come on top.
+  ** What the last warp does meanwhile. Rows of states are whole subtrees, as the ones of a counter of leaves; a unit's
+  ** come on top.
   */
   __device__ __forceinline__ void write() const {
     const Place t(q);
     gr_variance_walk<size> walk;
     int depth = 0;
-    gr_await_earlier();
-    gr_variance_barrier();
-    double first = total(parts(0, 0));
-    int numbers = counted(0, 0);
-    unsigned unit = 0;
+    int slot = 0;
 #pragma unroll 1
-    for (bool live = walk.start(q, blockIdx.x); live; live = walk.next(q), unit++) {
-      gr_variance_barrier();
-      int sub = t.sub(t.mine()), more = min(1 << q.cols_variance_ring.leaves_log2, walk.end - walk.leaf);
+    for (int i = 0; i < gr_variance_units; i++) gr_variance_free(i).arrive();
+    gr_await_earlier();
+#pragma unroll 1
+    for (bool live = walk.start(q, blockIdx.x); live; live = walk.next(q), slot = gr_variance_next(slot)) {
+      gr_variance_done(slot).wait();
+      const Unit &unit = this->unit(slot);
+      const int sub = t.sub(t.mine()), more = min(1 << q.cols_variance_ring.leaves_log2, walk.end - walk.leaf);
       gr_acc acc = R::identity();
-      const int n = R::skips ? numbers : t.rows_of(walk.leaf + sub);
-      acc.f[0] = first;
-      acc.f[1] = gr_deviations<D>(total(parts(1, unit)), mean(first, n));
-      acc.f[2] = (double)n;
-      first = total(parts(0, unit + 1)); /* of the next one, if there is one */
-      numbers = counted(unit + 1, 0);
+      acc.f[0] = unit.sum[threadIdx.x & 31];
+      acc.f[1] = gr_deviations<D>(total(unit.part), unit.mean[threadIdx.x & 31]);
+      acc.f[2] = (double)unit.count[threadIdx.x & 31];
+      gr_variance_free(slot).arrive(); /* for the unit that comes there next, if there is one */
       if (!S::low || !(threadIdx.x >> S::log_words & 1)) gr_put<R>(state(depth + sub, t.column()), columns(), acc);
       if (more > 1) fold(depth, more);
       bool end = walk.leaf + more == walk.end;

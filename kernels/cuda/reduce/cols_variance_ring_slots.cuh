@@ -11,9 +11,14 @@
 constexpr int gr_variance_threads = gr_variance_warps * 32 + 64;
 template <class R>
 constexpr bool gr_has_cols_variance_ring = R::lanes && R::variance;
-/* Of what warps leave of two units: the sums of both passes, and what they count by bytes. */
+/* What warps leave of the first pass, in doubles: rows, of which neighbours begin at another bank. */
+constexpr int gr_variance_pitch = 33, gr_variance_parts = gr_variance_warps * gr_variance_pitch;
+/* A unit for the writer: of 32 columns two doubles and a count, and a double of each thread that reads. */
+constexpr int gr_variance_unit_bytes = 32 * (2 * 8 + 4 + gr_variance_warps * 8);
+/* All these, and counts of elements by bytes. */
 template <bool counts>
-constexpr int gr_variance_part_bytes = 2 * 512 * (2 * 8 + (counts ? 1 : 0));
+constexpr int gr_variance_part_bytes =
+    gr_variance_units * gr_variance_unit_bytes + gr_variance_parts * 8 + (counts ? gr_variance_warps * 32 : 0);
 
 /* What of it follows from the size of elements alone; the host needs it too. */
 template <int size>
@@ -21,14 +26,14 @@ struct gr_variance_shape {
   static constexpr int log_words = size == 2   ? 1
                                    : size == 4 ? 2
                                                : 3,           /* of threads side by side */
-      words = size == 4 ? 2 : 1,                              /* of a thread, so many apart */
-      each = 16 / size, C = each * words,                     /* columns of a word, of a thread */
-      low = size == 4 ? 0 : 1, log_top = 5 - log_words - low, /* bits of the lane in a warp */
       joint = size == 2,                                      /* all warps share a ring */
+      words = joint ? 1 : 2,                                  /* of a thread, so many apart */
+      each = 16 / size, C = each * words,                     /* columns of a word, of a thread */
+      low = joint, log_top = 5 - log_words - low,             /* bits of the lane in a warp */
       slot_bytes = joint ? gr_variance_warps * gr_variance_slot_bytes : gr_variance_slot_bytes,
                        rows = GR_LEAF_ROWS(size), leaf_rows = GR_LEAF(size), lanes = GR_LANES(size),
                        /* near: rows that warps share. */
-      near = joint ? lanes : gr_variance_warps << low, tile_near = joint ? lanes : 1 << low, row_bytes = 512 * words,
+      near = joint ? lanes : gr_variance_warps, tile_near = joint ? lanes : 1, row_bytes = 512 * words,
                        batch = gr_variance_slot_bytes / row_bytes, tile_rows = joint ? 1 : batch << log_top,
                        leaf_slots = rows / batch, log_all = log_words + words - 1;
   static_assert(1 << log_top == C && leaf_slots * batch == rows, "a column for each thread");
@@ -107,10 +112,26 @@ struct gr_variance_walk {
   }
 };
 
-/* A barrier of the readers and the writer. */
-__device__ __forceinline__ void gr_variance_barrier() {
-  asm volatile("bar.sync 1, %0;" ::"n"(gr_variance_warps * 32 + 32) : "memory");
+/*
+** A barrier of the block by its number: of the readers alone, or of them and the writer, of whom one side only arrives.
+** Means have been settled; a unit's slot is free (the writer arrives, as often as there are slots before any unit);
+** the unit in it is done (the readers arrive).
+*/
+struct gr_variance_barrier {
+  int number, warps;
+  __device__ __forceinline__ void wait() const {
+    asm volatile("bar.sync %0, %1;" ::"r"(number), "r"(warps * 32) : "memory");
+  }
+  __device__ __forceinline__ void arrive() const {
+    asm volatile("bar.arrive %0, %1;" ::"r"(number), "r"(warps * 32) : "memory");
+  }
+};
+__device__ __forceinline__ gr_variance_barrier gr_variance_settled() { return {1, gr_variance_warps}; }
+__device__ __forceinline__ gr_variance_barrier gr_variance_free(int slot) { return {2 + slot, gr_variance_warps + 1}; }
+__device__ __forceinline__ gr_variance_barrier gr_variance_done(int slot) {
+  return {2 + gr_variance_units + slot, gr_variance_warps + 1};
 }
+__device__ __forceinline__ int gr_variance_next(int slot) { return slot + 1 == gr_variance_units ? 0 : slot + 1; }
 
 /*
 ** A ring: of each warp, which asks for its own rows; or of all, for which one more warp asks when all are done with a
@@ -177,7 +198,7 @@ struct gr_variance_ring
 #pragma unroll
       for (int r = 0; r < (S::joint ? S::batch : 1); r++)
         gr_copy_tile(data + s * S::slot_bytes + r * (S::slot_bytes / S::batch), map, x, walk.leaf,
-                     S::joint ? 0 : (int)(threadIdx.x >> 5) << S::low, S::joint ? i * S::batch + r : i * S::tile_rows,
+                     S::joint ? 0 : (int)(threadIdx.x >> 5), S::joint ? i * S::batch + r : i * S::tile_rows,
                      slots[s].filled);
     }
   }
@@ -231,9 +252,9 @@ struct gr_variance_ring
   }
   /* This thread's word; rows of 128 bytes are swizzled where they are one piece. */
   __device__ __forceinline__ uint4 *word(int s, int r, int p) const {
-    int place = S::joint        ? t.lane * 32 + t.w * 16
-                : S::words == 1 ? (threadIdx.x & 31) * 16
-                                : t.top * 128 + (t.chunk(p) ^ (t.wide == S::log_all ? t.top : 0)) * 16;
+    const bool swizzled = size == 4 && t.wide == S::log_all;
+    int place = S::joint ? t.lane * 32 + t.w * 16
+                         : (t.top << (S::log_all + 4)) + (t.chunk(p) ^ (swizzled ? t.top : 0)) * 16;
     return (uint4 *)(data + s * S::slot_bytes + r * (S::joint ? S::slot_bytes / S::batch : S::row_bytes) + place);
   }
 };

@@ -92,9 +92,10 @@ constexpr int gr_strip_batch_bytes_for(int size, int inputs) { return size == 1 
 constexpr int gr_staged_warps = 4, gr_most_stage = 544;
 /* gr_reduce_cols_variance_ring: warps that read, by which a leaf's rows are laid out: by 8 results differ; slots of a
    ring, bytes of a slot, of a warp: var f32 of 1024 columns by 6 slots of four rows 2610, by 12 of two 2226, by 24 of
-   one 1773, while threads copied for themselves and asked more of each row; rows of states: 8 or 16 within 1 % (H100).
-   */
-constexpr int gr_variance_warps = 16, gr_variance_slots = 6, gr_variance_slot_bytes = 2048, gr_variance_states = 16;
+   one 1773, while threads copied for themselves and asked more of each row; rows of states: 8 or 16 within 1 % (H100);
+   units that the warp which makes states may be behind: by one, f32 100000 x 512 75 -> 79 us, 2097152 x 32 83 -> 87. */
+constexpr int gr_variance_warps = 16, gr_variance_slots = 6, gr_variance_slot_bytes = 2048, gr_variance_states = 16,
+              gr_variance_units = 3;
 /* Of columns: nodes that the last block can fold; with more, gr_reduce_leaves does them: only columns of more than 2^26
    rows have so many. */
 constexpr int64_t gr_most_column_nodes = 1 << 18;
