@@ -110,15 +110,22 @@ struct gr_variance_work {
       }
     }
   }
-  template <class Q, bool last>
-  __device__ __forceinline__ void leaf(Ring &ring, const int (&there)[S::words], typename Q::Lane (&l)[C],
-                                       const gr_context (&context)[C], Noted &noted) const {
-    bool whole = __all_sync(~0u, there[0] == S::rows && there[S::words - 1] == S::rows);
+  /* Rows of a lane that are there, of each of its words; behind: the slot of the last one, if the map has it not. */
+  struct Rows {
+    int there[S::words], behind;
+    const gr_variance_walk<size> &walk;
+    __device__ __forceinline__ int least() const { return min(there[0], there[S::words - 1]); }
+  };
+  /* The slots of a leaf, which is full, or not. */
+  template <class Q, bool last, bool full>
+  __device__ __forceinline__ void slots(Ring &ring, const Rows &rows, typename Q::Lane (&l)[C],
+                                        const gr_context (&context)[C], Noted &noted) const {
     gr_ring_cursor at = ring.at;
-#pragma unroll(last ? 2 : 1)
+#pragma unroll(last && full ? 2 : 1)
     for (int i = 0; i < S::leaf_slots; i++) {
       if (!last) ring.slots[at.slot].filled.pass(at.this_lap());
-      if (whole) {
+      if (!last && !full && rows.behind == i) ring.bring(at.slot, rows.walk, rows.there[0] - 1);
+      if (full || __all_sync(~0u, rows.least() >= (i + 1) * S::batch)) {
         uint4 u[S::batch][S::words];
 #pragma unroll
         for (int r = 0; r < S::batch; r++)
@@ -133,7 +140,7 @@ struct gr_variance_work {
         for (int r = 0; r < S::batch; r++)
 #pragma unroll
           for (int p = 0; p < S::words; p++)
-            if (i * S::batch + r < there[p])
+            if (i * S::batch + r < rows.there[p])
               add<Q, last>(l, *ring.word(at.slot, r, p), context, p * S::each, noted);
       }
       if (last) ring.release(at.slot, (i + gr_variance_slots) & (S::leaf_slots - 1));
@@ -143,8 +150,7 @@ struct gr_variance_work {
   }
   /* This thread's lane of its columns, which go to the parts; first pass or last. */
   template <class Q, bool last>
-  __device__ __forceinline__ void pass(Ring &ring, const int (&there)[S::words], const double (&mean)[C],
-                                       Unit &unit) const {
+  __device__ __forceinline__ void pass(Ring &ring, const Rows &rows, const double (&mean)[C], Unit &unit) const {
     typename Q::Lane l[C];
     gr_context context[C];
     Noted noted = {};
@@ -155,7 +161,8 @@ struct gr_variance_work {
       context[c] = q.context;
       if (last) context[c].a = mean[c];
     }
-    leaf<Q, last>(ring, there, l, context, noted);
+    if (__all_sync(~0u, rows.least() == S::rows)) slots<Q, last, true>(ring, rows, l, context, noted);
+    else slots<Q, last, false>(ring, rows, l, context, noted);
 #pragma unroll
     for (int c = 0; c < C; c++) {
       v[c] = Q::state(l[c], context[c]).f[0];
@@ -246,18 +253,18 @@ struct gr_variance_work {
 #pragma unroll 1
     for (bool live = walk.start(q, blockIdx.x); live; live = walk.next(q), slot = gr_variance_next(slot)) {
       Unit &unit = this->unit(slot);
-      int there[S::words];
+      Rows rows = {{}, t.is_behind(walk.leaf) ? (t.last - 1) / S::batch : -1, walk};
       double m[C];
 #pragma unroll
-      for (int p = 0; p < S::words; p++) there[p] = t.there_of(walk.leaf + t.sub(p));
-      pass<typename R::Plain, false>(ring, there, m, unit);
+      for (int p = 0; p < S::words; p++) rows.there[p] = t.there_of(walk.leaf + t.sub(p));
+      pass<typename R::Plain, false>(ring, rows, m, unit);
       gr_variance_free(slot).wait();
       settle(unit, t.rows_of(walk.leaf + t.sub(t.mine())));
       gr_variance_settled().wait();
       const double *own = unit.mean + (threadIdx.x & ((1 << (S::log_words + S::low)) - 1));
 #pragma unroll
       for (int c = 0; c < C; c++) m[c] = own[Place::thread_of(c)];
-      pass<typename R::Squares, true>(ring, there, m, unit);
+      pass<typename R::Squares, true>(ring, rows, m, unit);
       gr_variance_done(slot).arrive();
     }
   }

@@ -88,6 +88,11 @@ struct gr_variance_thread {
     return leaf < full ? S::leaf_rows : leaf == full ? last_rows : 0;
   }
   __device__ __forceinline__ int there_of(int leaf) const { return leaf < full ? S::rows : leaf == full ? last : 0; }
+  /* Whether this lane's last row of the leaf lies behind the last group of `near` rows, where the map has these. */
+  __device__ __forceinline__ bool is_behind(int leaf) const {
+    const int row = lane + (last - 1) * S::lanes;
+    return !S::joint && wide == S::log_all && leaf == full && last > 0 && row >= last_rows / S::near * S::near;
+  }
 };
 
 /* The runs of leaves that a block takes: each makes a node. */
@@ -136,7 +141,9 @@ __device__ __forceinline__ int gr_variance_next(int slot) { return slot + 1 == g
 /*
 ** A ring: of each warp, which asks for its own rows; or of all, for which one more warp asks when all are done with a
 ** slot, in tiles of neighbouring rows (rows of 32 bytes: fewer tiles, and pages are met once). The map has columns,
-** leaves, `near` rows, groups of such in a leaf: whole leaves alone.
+** leaves, `near` rows, groups of such in a leaf: whole leaves alone, of which some lie side by side. Where a strip has
+** one leaf, the map has the groups of all leaves, or, where all warps share a ring, all rows: then zeros come for what
+** is behind the last. A row behind the last group is brought by the thread that reads it (is_behind).
 */
 template <bool joint>
 struct gr_variance_slot {
@@ -167,7 +174,8 @@ struct gr_variance_ring
              (Slot *)(shared + gr_variance_slots * gr_variance_warps * gr_variance_slot_bytes) + own_slots(),
              gr_variance_slots),
         q(q), t(t), map(map) {
-    safe = t.last_rows > 0 ? t.full - (1 << q.cols_variance_ring.leaves_log2) : INT32_MAX;
+    const int beside = q.cols_variance_ring.leaves_log2;
+    safe = t.last_rows > 0 && beside > 0 ? t.full - (1 << beside) : INT32_MAX;
     if constexpr (!S::joint) {
       this->init(threadIdx.x & 31, [](Slot &slot) { slot.filled.init(1); });
       more = walk.start(q, blockIdx.x);
@@ -190,16 +198,25 @@ struct gr_variance_ring
     }
   }
   __device__ __forceinline__ void ask(int s, int i) {
+    if (i == 0 && t.is_behind(walk.leaf)) bring<true>(s, walk, t.last - 1);
     if (walk.leaf > safe && walk.leaf <= t.full) {
       copy(s, i);
     } else if ((threadIdx.x & 31) == 0) {
       int x = (int)q.first + (int)(walk.group << q.cols_variance_ring.words_log2) * S::each;
+      const bool beside = q.cols_variance_ring.leaves_log2 > 0;
+      const int y = beside ? walk.leaf : 0, group = (beside ? 0 : walk.leaf) * (S::leaf_rows / S::near);
       slots[s].filled.expect(S::slot_bytes);
+      if constexpr (S::joint) {
 #pragma unroll
-      for (int r = 0; r < (S::joint ? S::batch : 1); r++)
-        gr_copy_tile(data + s * S::slot_bytes + r * (S::slot_bytes / S::batch), map, x, walk.leaf,
-                     S::joint ? 0 : (int)(threadIdx.x >> 5), S::joint ? i * S::batch + r : i * S::tile_rows,
+        for (int r = 0; r < S::batch; r++) {
+          const int w = group + i * S::batch + r;
+          gr_copy_tile(data + s * S::slot_bytes + r * (S::slot_bytes / S::batch), map, x, y, beside ? 0 : w * S::near,
+                       beside ? w : 0, slots[s].filled);
+        }
+      } else {
+        gr_copy_tile(data + s * S::slot_bytes, map, x, y, (int)(threadIdx.x >> 5), group + i * S::tile_rows,
                      slots[s].filled);
+      }
     }
   }
   /* The same by hand, where a leaf is not whole. */
@@ -249,6 +266,20 @@ struct gr_variance_ring
       slot.free.init(gr_variance_warps);
     });
     __syncthreads();
+  }
+  /* Brings this thread's words of a row that the map has not to their place in a slot, or asks L2 for them. */
+  template <bool early = false>
+  __device__ __forceinline__ void bring(int s, const gr_variance_walk<size> &at, int row) const {
+#pragma unroll
+    for (int p = 0; p < S::words; p++) {
+      const int64_t column = (((int64_t)at.group << q.cols_variance_ring.words_log2) + t.word(p)) * 16;
+      const char *from = (const char *)q.job.a.data + q.first * size + column +
+                         ((int64_t)at.leaf * S::leaf_rows + t.lane + (int64_t)row * S::lanes) * q.job.a.stride;
+      if (column >= q.job.count * size) continue;
+      if (early) asm volatile("prefetch.global.L2 [%0];" ::"l"(from));
+      else *word(s, row % S::batch, p) = gr_load16(from);
+    }
+    if (!early) gr_order_before_tma();
   }
   /* This thread's word; rows of 128 bytes are swizzled where they are one piece. */
   __device__ __forceinline__ uint4 *word(int s, int r, int p) const {

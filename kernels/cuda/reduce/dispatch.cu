@@ -202,14 +202,21 @@ cudaError_t make_ring_map(gr_tensor_map *map, const gr_reduce_args &q) {
   const gr_cols_variance_ring_args &how = q.cols_variance_ring;
   const gr_reduce_job &j = q.job;
   gr_variance_numbers s = gr_variance_numbers_of(gr_size_of(j.dtype));
-  uint64_t whole = (uint64_t)(j.n / s.leaf_rows), near = (uint64_t)s.near, stride = (uint64_t)j.a.stride;
+  const bool wide = how.leaves_log2 == 0, joint = s.tile_rows == 1;
+  const uint64_t whole = (uint64_t)(j.n / s.leaf_rows), near = (uint64_t)s.near, stride = (uint64_t)j.a.stride;
+  const uint64_t rows = (uint64_t)j.n, columns = (uint64_t)(q.first + j.count), leaf = (uint64_t)s.leaf_rows;
   gr_tensor_shape shape = {(const char *)j.a.data,
                            s.size,
-                           s.size == 4 && how.leaves_log2 == 0,
-                           {(uint64_t)(q.first + j.count), whole ? whole : 1, near, s.leaf_rows / near},
-                           {stride * s.leaf_rows, stride, stride * near},
+                           s.size == 4 && wide,
+                           {columns, whole ? whole : 1, near, leaf / near},
+                           {stride * leaf, stride, stride * near},
                            {(uint32_t)(16 / s.size) << how.words_log2,
                             1u << how.leaves_log2, (uint32_t)s.tile_near, (uint32_t)s.tile_rows}};
+  if (wide) { /* no leaves, so that the last one may end anywhere */
+    shape.dims[1] = 1;
+    if (joint) shape.dims[2] = rows, shape.dims[3] = 1;
+    else shape.dims[3] = rows / near;
+  }
   return gr_make_tensor_map(map, shape);
 }
 

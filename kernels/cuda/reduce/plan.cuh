@@ -247,7 +247,7 @@ bool accepts_rows_staged(const Plan &p, const gr_cuda_chip &) {
   int64_t size = gr_size_of(j.dtype), bytes = j.n * size;
   if (!p.many || j.a.stride != size || !(p.inputs == 1 || by_aligned_vector(j))) return false;
   if (aligned(j.a, j.a.step) && bytes % 16 == 0) return bytes <= GR_LEAF(size) * size;
-  if (p.entry.stages_unaligned) return size <= 2 && j.n > Shares::staged_odd && bytes <= GR_LEAF(size) * size;
+  if (p.entry.stages_unaligned) return size <= 2 && j.n > Shares::staged_odd(size) && bytes <= GR_LEAF(size) * size;
   return j.op == GR_OP_sum && bytes == 8 && size < 8 && j.a.step == 8 && aligned(j.a, 0);
 }
 

@@ -88,19 +88,15 @@ void plan_cols_by_lane(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip &c
   p.blocks_per_group = q.nodes;
 }
 
-/* Leaves are full, or nearly. */
-bool fills_leaves(const gr_reduce_job &j) {
-  int64_t leaf = GR_LEAF(gr_size_of(j.dtype));
-  return ceil_div(j.n, leaf) * leaf * Shares::ring_leaves.in <= j.n * Shares::ring_leaves.of;
-}
-
 /* Variances of columns, from 128 KB for each multiprocessor on: see gr_reduce_cols_variance_ring. */
 bool accepts_cols_variance_ring(const Plan &p, const gr_cuda_chip &chip) {
   const gr_reduce_job &j = p.args.job;
   int64_t size = gr_size_of(j.dtype), row = j.count * size;
   bool there = gr_has_tma && chip.major >= 9 && chip.shared_optin >= (int)p.entry.ring_bytes;
-  bool fits = aligned(j.a, j.a.stride) && j.a.stride > 0 && j.a.stride < INT64_C(1) << 27 && j.count < INT32_MAX;
-  return are_columns(p) && there && fits && row >= Shares::ring_row && j.n >= GR_LEAF(size) && fills_leaves(j) &&
+  bool fits = aligned(j.a, j.a.stride) && j.a.stride > 0 && j.a.stride < INT64_C(1) << 27 && j.count < INT32_MAX &&
+              j.n < INT32_MAX;
+  bool long_enough = j.n >= GR_LEAF(size) || j.n > Shares::ring_rows;
+  return are_columns(p) && there && fits && row >= Shares::ring_row && long_enough &&
          j.n * row >= chip.sms * gr_reduce_tuning_for(chip).cols_variance_ring.least_bytes;
 }
 

@@ -13,7 +13,8 @@
 
 /* ---- what a plan and its kernel both go by, so that it stands here once ---- */
 
-/* gr_reduce_leaves: warps of a block at most, for which its shared memory has room: more are not measured. */
+/* gr_reduce_leaves: warps of a block at most, for which its shared memory has room: by 8 var f16 2048 x 65536 within
+   1 % (H100). */
 constexpr int gr_leaves_warps = 16;
 /* gr_reduce_rows_by_element: what a warp stages of its rows, in bytes: by 2048 instead sum f32 rows of 33 17.7 ->
    23.7 us, max of 101 54.0 -> 66.4 (H100); and warps of a block at most: by 2 17.9 -> 18.8 and 54.1 -> 56.4. */
@@ -44,15 +45,16 @@ constexpr bool gr_few_has_narrow(gr_reducer red, int size) {
   return size != 2 || (red != GR_RED_SUM && red != GR_RED_MINMAX);
 }
 /* gr_reduce_cols_flat: warps of a block at most: by 8 f32 of 6929148 rows var of 5 63.8 -> 59.4 us, sum of 7 70.0 ->
-   63.7, but more than 8 columns would be elsewhere (H100); leaves of a node at most: not measured. */
+   63.7, but more than 8 columns would be elsewhere (H100); leaves of a node at most: by 16 var of 5 43.3 -> 48.1, sum
+   of 3 20.1 -> 22.0, by 64 within 1 % (H200). */
 constexpr int gr_flat_warps = 16, gr_flat_leaves = 32;
 /* The same: words of a thread in flight, and blocks of a multiprocessor. Variances: by 4 words f32 of 5 columns 64.3 ->
    69.3 us, by two blocks 64.1 -> 66.0 (H100). Sums and products, by 8 words and one block f32 375186 x 62 by a vector
    27.2 -> 30.1, sum 300000 x 33 8.7 -> 14.2, 6929148 x 13 84.0 -> 83.9, f16 48.0 -> 45.5. */
 constexpr int gr_flat_words_for(bool variance) { return variance ? 8 : 4; }
 constexpr int gr_flat_blocks_for(bool variance) { return variance ? 1 : 2; }
-/* The same: turns of a thread at most, as a logarithm, so columns of so many times gr_flat_warps; more are not
-   measured. By other kernels, so: sum f16 3000000 x 17 53 -> 28 us, f32 678726 x 29 28 -> 19, 300000 x 33
+/* The same: turns of a thread at most, as a logarithm, so columns of so many times gr_flat_warps, a word's elements for
+   each; by other kernels, so: sum f16 3000000 x 17 53 -> 28 us, f32 678726 x 29 28 -> 19, 300000 x 33
    23 -> 11, 1000000 x 129 157 -> 128, f64 200000 x 401 177 -> 155, f16 2000000 x 50 57.6 -> 54.1; by a vector f64
    259627 x 83 55 -> 43, f32 1000000 x 99 121 -> 122. */
 constexpr int gr_flat_turns_for(int size) { return size == 2 ? 2 : size == 4 ? 4 : 5; }
@@ -78,7 +80,8 @@ constexpr int gr_by_lane_alone = 4, gr_by_lane_rows = 64;
    f32 300 x 100001 56 -> 50. */
 constexpr int gr_by_lane_held_warps = 4;
 constexpr int gr_by_lane_sides_for(int size) { return size == 2 ? 2 : 1; }
-/* gr_reduce_rows_of_integers: lanes of a thread, and threads of a block: not measured. */
+/* gr_reduce_rows_of_integers: lanes of a thread, and threads of a block: by 16 lanes norm i32 262144 x 16 11.3 -> 14.4
+   us, 65536 x 64 12.1 -> 13.4 (H200); 64 or 256 threads are not told apart from 128. */
 constexpr int gr_integer_lanes = 8, gr_integer_threads = 128;
 /* gr_reduce_cols_sum: warps of a block, which is a power of two; by 8 1 % less, by 16 1 to 7 %. */
 constexpr int gr_cols_sum_warps = 4;
@@ -93,7 +96,8 @@ constexpr int gr_staged_warps = 4, gr_most_stage = 544;
 /* gr_reduce_cols_variance_ring: warps that read, by which a leaf's rows are laid out: by 8 results differ; slots of a
    ring, bytes of a slot, of a warp: var f32 of 1024 columns by 6 slots of four rows 2610, by 12 of two 2226, by 24 of
    one 1773, while threads copied for themselves and asked more of each row; rows of states: 8 or 16 within 1 % (H100);
-   units that the warp which makes states may be behind: by one, f32 100000 x 512 75 -> 79 us, 2097152 x 32 83 -> 87. */
+   units that the warp which makes states may be behind: two or three within 1 %, by one and a barrier of all f32 100000
+   x 512 75 -> 79 us, 2097152 x 32 83 -> 87 (H200). */
 constexpr int gr_variance_warps = 16, gr_variance_slots = 6, gr_variance_slot_bytes = 2048, gr_variance_states = 16,
               gr_variance_units = 3;
 /* Of columns: nodes that the last block can fold; with more, gr_reduce_leaves does them: only columns of more than 2^26
@@ -139,18 +143,21 @@ typedef struct gr_reduce_tuning {
     int least_bytes;
   } rows_by_vector;
   struct {
-    /* Warps of a multiprocessor before a warp takes more rows than one pass: not measured. */
+    /* Warps of a multiprocessor before a warp takes more rows than one pass: by 8 or 32 sum f32 65536 x 64 6.64 ->
+       6.91, 6.96 us, 16384 x 256 6.64 -> 6.63, 6.89 (H200). */
     int warps;
   } rows_staged;
   struct {
-    /* Warps of a multiprocessor before a warp takes several rows: not measured. */
+    /* Warps of a multiprocessor before a warp takes several rows: by 8 max f32 20000 x 101 7.31 -> 8.27 us, by 32 7.38;
+       sum f32 30000 x 33 within 1 % (H200). */
     int warps;
     /* Warps of a block, which has one of up to few_rows rows: 0 or 3 within 1 % (H100, 3 x 33). */
     int block_warps, few_rows;
   } rows_by_element;
   struct {
-    /* Warps of a multiprocessor from which blocks get smaller, to so many warps, so that several find room: not
-       measured. */
+    /* Warps of a multiprocessor from which blocks get smaller, to so many warps, so that several find room: prod f32
+       16384 x 1024 by 64 27.3 us, by 32 21.1, by 16 17.5, so 17.4, 2000 x 3001 by 32 10.2, by 16 8.2, so 6.7; by 8
+       warps at least 262144 x 1024 265 -> 325, by 2 261 (H200). */
     int warps, least_warps;
   } cols_by_lane;
   struct {
@@ -171,7 +178,7 @@ typedef struct gr_reduce_tuning {
     /* Words of a strip, as a logarithm, which gets so narrow before blocks share a leaf, to 128 bytes: f16 1000 x 1000
        6.6 -> 3.8 us, f64 100000 x 64 17.4 -> 13.0; to 256 bytes 5.2 and 17. */
     int narrowest;
-    /* Bytes of states of leaves in turn: not measured. */
+    /* Bytes of states of leaves in turn: by 8 or 32 KB sum f32 65536 x 1024, 1000000 x 64 within 1 % (H200). */
     int state_bytes;
     /* Percent of lanes in use where rows begin anywhere in a word; else cols_by_lane does them. f32 2^16 x 1023, where
        it is more, 3560; H100: by 40 1000000 x 37 62.1 -> 63.4 us. */
@@ -187,7 +194,8 @@ typedef struct gr_reduce_tuning {
     /* Bytes of a matrix for each multiprocessor; below, cols_by_lane has started sooner: by 64 KB var f32 4096 x
        768 6.98 -> 12.8 us, 8192 x 768 within 1 % (H100). */
     int64_t least_bytes;
-    /* Percent of multiprocessors that larger nodes may leave idle more than the best ones would: not measured. */
+    /* Percent of multiprocessors that larger nodes may leave idle more than the best ones would: by 0 or 10 var f64
+       100000 x 96 46.0 -> 47.7, 47.3 us, f32 65536 x 1024 within 1 % (H200). */
     int idle;
   } cols_variance_ring;
 } gr_reduce_tuning;
@@ -206,7 +214,7 @@ static inline const gr_reduce_tuning &gr_reduce_tuning_for(const gr_cuda_chip &c
       .rows_by_vector = {.blocks = gr_by_vector_blocks, .most_rows = 32, .least_bytes = 640},
       .rows_staged = {.warps = 16},
       .rows_by_element = {.warps = 16, .block_warps = gr_by_element_warps, .few_rows = 3},
-      .cols_by_lane = {.warps = 64, .least_warps = 4},
+      .cols_by_lane = {.warps = 8, .least_warps = 4},
       .cols_unordered = {.warps = 16, .good_share = 85, .least_share = 60},
       .cols_sum = {.warps = 16,
                    .least_warps = 12,
@@ -236,8 +244,8 @@ struct gr_reduce_shares {
      4.8 us, 2^23 9.0 -> 8.0, 2^24 16.4 -> 15.9. A launch that waits loses by it: 7.3 -> 8.0. */
   static constexpr int overlapping = 2;
   /* The same: blocks that are more than such a share of the places, and fewer than so many times them, are a wave and a
-     bit: then warps rather take fewer leaves in turn. 512 blocks in 396 places: dots of 2^26 125 -> 133 us. The limits
-     are not measured. */
+     bit: then warps rather take fewer leaves in turn. 512 blocks in 396 places: dots of 2^26 125 -> 133 us. By 9/8 or
+     3/2, and by 3, dots of 2^26, sums of 3 and 5 x 10^7 f32 within 1 % (H200). */
   static constexpr gr_share bit = {5, 4};
   static constexpr int bit_waves = 2;
   /* The same: parts of a row are alike if together they have room for no more than such a share of its leaves. Rows are
@@ -248,8 +256,8 @@ struct gr_reduce_shares {
      less; the number is what its code has. Of formulas one, as two are more to compile (gr_end_number has one). */
   static constexpr int polled_nodes = 2, polled_of_formulas = 1;
   /* The same: a launch that waits lets the next one begin early where warps take no more leaves in turn than this, or
-     blocks fill such a share of the places. Where places stay free it would take them: f16 2^26 34 -> 37 us. The limits
-     are not measured. */
+     blocks fill such a share of the places. Where places stay free it would take them: f16 2^26 34 -> 37 us. By 1 or 4,
+     and by 1/2 or all, 2^24 and 10^7 f32, 2^26 f16 within 1 % (H200). */
   static constexpr int early_passes = 2;
   static constexpr gr_share early = {9, 10};
   /* The same: blocks of a multiprocessor up to which those that wait ask L2 for their data: 2^20 3.9 -> 3.6 us; where
@@ -275,31 +283,34 @@ struct gr_reduce_shares {
   /* gr_reduce_rows_staged: words of a row for which there is a thread. By one var f32 rows of 16 2691 -> 1490. */
   static constexpr int staged_words = 4;
   /* The same: elements of a row that begins anywhere in a word, up to which rows_by_element takes it: u8 rows of 3 425
-     us so, by words 851. H100: u8 rows of 50 by element 28.3 us, by words 23.7. Rows of 33 to 64 elements of 16 bits
-     are not measured. */
-  static constexpr int staged_odd = 32;
+     us so, by words 851. H200: sums of 10^6 rows of u8 of 25 19.8 us, by words 13.9, of 13 9.4 and 10.6, maxima of f16
+     of 21 16.8 and 19.2. */
+  static constexpr int staged_odd(int64_t size) { return size == 1 ? 16 : 32; }
 
-  /* gr_reduce_cols_variance_ring: bytes of a matrix row at least, of those that gr_reduce_cols_flat leaves: not
-     measured; and how much more than what is there whole leaves may be: var f32 1700 x 60000 (two leaves of 1024) 281
-     us by the ring, 242 by lane (H100). */
+  /* gr_reduce_cols_variance_ring: bytes of a matrix row at least, of those that gr_reduce_cols_flat leaves: by 64 var
+     i32 1000000 x 8 15.9 -> 18.6 us (H200); and rows of which there must be more, if there is no whole leaf, as
+     gr_reduce_cols_by_lane holds few. us by lane and so: var bf16 1500 x 30000 107 and 116, 1700 x 60000 250 and 198,
+     3000 x 20000 157 and 68, f32 600 x 40000 42 and 63 (H200). */
   static constexpr int ring_row = 32;
-  static constexpr gr_share ring_leaves = {9, 8};
+  static constexpr int64_t ring_rows = 1536;
   /* gr_reduce_cols_flat: bytes of an aligned matrix row below which it takes variances of floats. By the ring f32
      1000000 x 8 21.9 us, so 19.1; f64 1000000 x 4 22.5 and 19.1. */
   static constexpr int flat_row = 64;
-  /* The same: bytes of a block's states of leaves at most: not measured; and threads of a multiprocessor, as long as
-     there are leaves: by 512 sum f16 5000000 x 5 14.5 -> 18.0 us, by a vector 2594183 x 6 17.7 -> 19.3, sum f32
-     678726 x 29 19.0 -> 20.4, 6929148 x 13 85.4 -> 84.7; by 128 f16 5000000 x 5 13.3. */
+  /* The same: bytes of a block's states of leaves at most: by 32 KB sum f64 2000000 x 201 734 -> 715 us (H200); and
+     threads of a multiprocessor, as long as there are leaves: by 512 sum f16 5000000 x 5 14.5 -> 18.0 us, by a vector
+     2594183 x 6 17.7 -> 19.3, sum f32 678726 x 29 19.0 -> 20.4, 6929148 x 13 85.4 -> 84.7; by 128 f16 5000000 x 5
+     13.3. */
   static constexpr int flat_state_bytes = 16 << 10, flat_threads = 256;
-  /* gr_reduce_cols_unordered: one in so many of the batches of a leaf is enough for a warp where strips are many: not
-     measured. */
+  /* gr_reduce_cols_unordered: one in so many of the batches of a leaf is enough for a warp where strips are many: by 2
+     or 8 var i16, u8 65536 x 1024 within 1 % (H200). */
   static constexpr int strip_batches = 4;
-  /* The same: bytes of a column for each field of a node's state, and batches of a warp for each node at least: not
-     measured. Nodes of 4096 rows instead of 1024: u8 1024 columns 1907 -> 2488, before there were strips. */
+  /* The same: bytes of a column for each field of a node's state, and batches of a warp for each node at least: by 128
+     or 512 bytes sum u8 65536 x 1024 20.2 -> 20.5, 19.6 us, max f32 4194304 x 16 within 1 %, as both by 2 or 8 batches
+     (H200). */
   static constexpr int strip_node_bytes = 256, strip_node_batches = 4;
   /* gr_reduce_cols_sum: units in turn, as a logarithm, of columns of one leaf and of more, at most: of one leaf 1 or 2
-     within 1 % (H100, f32 64 x 1048576), of more not measured; and only where rounds of blocks get no longer than such
-     a share: f64 300 x 140000 112 -> 82 us. The share itself is not measured. */
+     within 1 % (H100, f32 64 x 1048576), of more 4 or 8 (H200, 65536 x 1024, 4194304 x 16); and only where rounds of
+     blocks get no longer than such a share: f64 300 x 140000 112 -> 82 us; by 5/4 or 20/19 within 1 % (H200). */
   static constexpr int sum_units_of_leaf = 2, sum_units = 8;
   static constexpr gr_share sum_rounds = {10, 9};
   /* The same: turns of a warp, as a logarithm, beyond the levels of its stack in registers, from which on warps share a
@@ -415,22 +426,25 @@ constexpr int gr_few_blocks_for(const gr_reducer_traits &r, int arch) {
 constexpr int gr_cols_sum_resident_for(const gr_reducer_traits &r, int arch) {
   return r.inputs == 1 && r.light && arch >= 900 ? 20 : 16;
 }
-/* The same: levels of the stack in registers, the others lie in shared memory: with all of them f32 spills. Other
-   numbers are not measured. */
+/* The same: levels of the stack in registers, the others lie in shared memory: with all of them f32 spills. By 1 sum
+   f32 65536 x 1024 61.6 -> 62.5 us, by 3 within 1 % (H200). */
 constexpr int gr_cols_sum_levels_for(int size) { return size == 2 ? 0 : 2; }
 
 /*
 ** Warps of gr_reduce_cols_unordered: 128 registers where lanes hold much or there are two inputs, else 96. bytes: what
 ** a lane holds of its word. Byte dots would spill with 20 (before Hopper with 16). By 20 instead of 16 var i16 of 4, 64
-** columns 2718, 3943 where 16 warps have 2584, 3671, but of u8 1703 for 2029, and 108 bytes spill; 24: slower. H100: by
-** 20 var i16 65536 x 1024 47.2 -> 48.0 us, u8 24.5 -> 25.9.
+** columns 2718, 3943 where 16 warps have 2584, 3671, but of u8 1703 for 2029, and 108 bytes spill; 24: slower. H200,
+** us, by 20: var i16 65536 x 1024 38.3 -> 34.4, u8 4194304 x 16 26.0 -> 26.4, dot i16 65536 x 512 33.6 -> 33.8.
 */
 constexpr int gr_strip_resident_for(const gr_reducer_traits &r, int bytes, int arch) {
   if (arch < 900 && r.red == GR_RED_DOT && r.size == 1) return 12;
+  if (arch >= 900 && r.variance && r.size == 2) return 20;
   return r.leaves || r.inputs == 2 || bytes > 95 ? 16 : 20;
 }
 /* The same: bytes that a lane holds of a word's columns at most, where leaves have an end and where not, and fields of
-   states of a block for each of its lanes: not measured. */
+   states of a block for each of its lanes. H200, 65536 x 1024: by 32 where leaves have an end var i16 38.3 -> 44.6 us,
+   u8 19.4 -> 21.4, by 128 35.1 and 27.9; by 64 or 256 where not sum u8 within 1 %, max u8 20.6 -> 19.6, within 1 %; by
+   64 or 256 fields sum and var of u8 within 1 %. */
 constexpr int gr_strip_held_of_leaves = 64, gr_strip_held = 128, gr_strip_states = 128;
 
 #endif
