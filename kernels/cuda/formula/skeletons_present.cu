@@ -19,26 +19,26 @@
 static_assert(GR_FLOAT_COUNT == 4, "a float is missing above");
 #endif
 
-/* Those that blank words, for Hopper of bf16 once more. Sums that count are for means, of rows and columns for both. */
+/* Those that ask what is NaN, for Hopper of bf16 once more. Of rows and columns what counts is for sums, too. */
 #define GR_X(D)                                                                               \
   GR_OF_PRESENT(gr_of_present<gr_reducer_for<GR_RED_SUM, D>, false>)                          \
-  GR_OF_PRESENT(gr_of_present<gr_reducer_for<GR_RED_SUMSQ, D>, false>)                        \
   GR_OF_PRESENT(gr_of_present<gr_reducer_for<GR_RED_DOT, D>, false>)                          \
   GR_OF_PRESENT(gr_tallied_present<gr_reducer_for<GR_RED_SUM, D>>)                            \
   GR_OF_PRESENT(gr_tallied_present<gr_reducer_for<GR_RED_SQDIFF, D>>)                         \
   GR_PRESENT_OF(gr_reduce_rows_staged, gr_tallied_present<gr_reducer_for<GR_RED_SUM, D>>)     \
   GR_PRESENT_OF(gr_reduce_rows_by_element, gr_tallied_present<gr_reducer_for<GR_RED_SUM, D>>) \
-  GR_PRESENT_OF(gr_reduce_rows_by_element, gr_of_present<gr_reducer_for<GR_RED_SUMSQ, D>, false>) \
   GR_PRESENT_OF(gr_reduce_cols_flat, gr_tallied_present<gr_reducer_for<GR_RED_SUM, D>>)       \
-  GR_PRESENT_OF(gr_reduce_cols_flat, gr_of_present<gr_reducer_for<GR_RED_SUMSQ, D>, false>)   \
-  GR_PRESENT_OF(gr_reduce_cols_sum, gr_tallied_present<gr_reducer_for<GR_RED_SUM, D>>)        \
-  GR_PRESENT_OF(gr_reduce_cols_sum, gr_of_present<gr_reducer_for<GR_RED_SUMSQ, D>, false>)
+  GR_PRESENT_OF(gr_reduce_cols_sum, gr_tallied_present<gr_reducer_for<GR_RED_SUM, D>>)
 GR_EACH_FLOAT(GR_X)
 #undef GR_X
 
 #ifndef GR_SKELETONS_HOPPER
-/* Extremes and positions, whose instructions leave NaN out. */
+/* Squares, extremes and positions, whose instructions leave NaN out. */
 #define GR_X(D)                                                                                        \
+  GR_OF_PRESENT(gr_of_present<gr_reducer_for<GR_RED_SUMSQ, D>, false>)                                 \
+  GR_PRESENT_OF(gr_reduce_rows_by_element, gr_of_present<gr_reducer_for<GR_RED_SUMSQ, D>, false>)      \
+  GR_PRESENT_OF(gr_reduce_cols_flat, gr_of_present<gr_reducer_for<GR_RED_SUMSQ, D>, false>)            \
+  GR_PRESENT_OF(gr_reduce_cols_sum, gr_of_present<gr_reducer_for<GR_RED_SUMSQ, D>, false>)             \
   GR_OF_PRESENT(gr_of_present<gr_order<GR_RED_MINMAX, D, false>, false>)                               \
   GR_OF_PRESENT(gr_of_present<gr_position<GR_RED_ARGMAX, D, false>, false>)                            \
   GR_PRESENT_OF(gr_reduce_rows_staged, gr_of_present<gr_order<GR_RED_MINMAX, D, false>, false>)        \

@@ -405,9 +405,10 @@ static const char *const of_present[][2] = {[GR_PRESENT_leaves] = {"present", "c
                                             [GR_PRESENT_cols_flat] = {"cols_flat", "counted_flat"},
                                             [GR_PRESENT_cols_sum] = {"cols_sum", "counted_columns"}};
 
-/* Whether the kernel makes 0 of NaN, as all do but those of extremes. */
-static int blanks(const gr_jit_code *code) {
-  return code->reducer != GR_RED_MINMAX && code->reducer != GR_RED_ARGMIN && code->reducer != GR_RED_ARGMAX;
+/* Whether the kernel asks what is NaN: instructions of extremes leave it out, and squares need no more than these. */
+static int asks(const gr_jit_code *code) {
+  return code->reducer != GR_RED_MINMAX && code->reducer != GR_RED_ARGMIN && code->reducer != GR_RED_ARGMAX &&
+         code->reducer != GR_RED_SUMSQ;
 }
 
 /* The name of the skeleton in what the module carries (shipped.h). */
@@ -417,7 +418,7 @@ static char *skeleton_of(const gr_emitter *e, const char **why) {
   const char *short_name = short_names[dtype];
   char name[40] = "";
   if (code->present) /* early: on Hopper, or later */
-    snprintf(name, sizeof name, "%s%s %d %d", code->early && dtype == GR_BF16 && blanks(code) ? "hopper " : "",
+    snprintf(name, sizeof name, "%s%s %d %d", code->early && dtype == GR_BF16 && asks(code) ? "hopper " : "",
              of_present[code->present][code->tally >= 0], code->reducer, dtype);
   else if (code->reducer >= 0)
     snprintf(name, sizeof name, "%s %d %d %d", code->tally < 0 ? "reduce" : "tallied", code->number, code->reducer,
