@@ -1,7 +1,7 @@
 -- What the tuning numbers of the CUDA half bring on this chip: each in turn gets another value, and the cells that
 -- feel it are timed in the module as it is and in one with that value, in turns, after their results have been
 -- compared bit by bit. Usage, from the root, after `make` with CUDA:
---   lua5.4 bench/tuning.lua list  [only=PATTERN]              the rows; an error for what is not in its file
+--   lua5.4 bench/tuning.lua list  [only=PATTERN|PATTERN]      the rows; an error for what is not in its file
 --   lua5.4 bench/tuning.lua build [only=PATTERN] [jobs=16] [seconds=300]     the variants, into build/tuning
 --   lua5.4 bench/tuning.lua time  [only=PATTERN] [seconds=300] [out=FILE]    what has been built; FILE: all lines
 -- A line a cell: room and number, cell, value: microseconds of a call, then each other value, and how many times as
@@ -14,6 +14,14 @@ local cells = require "cells"
 local FOLDER, ENOUGH, ROUNDS, LONG, MOST_VALUES = "build/tuning", 0.01, 7, 1.5e-3, 2
 
 -- ---- the rows ----
+
+-- Whether one of the patterns is found, which "|" separates.
+local function is_wanted(name, only)
+  for pattern in only:gmatch "[^|]+" do
+    if name:find(pattern) then return true end
+  end
+  return false
+end
 
 local function rows_of(only)
   local list = {}
@@ -32,7 +40,7 @@ local function rows_of(only)
       if not row.why then
         for text in row[4]:gmatch "[^|]+" do row.cells[#row.cells + 1] = cells.parse(text) end
       end
-      if row.name:find(only) then list[#list + 1] = row end
+      if is_wanted(row.name, only) then list[#list + 1] = row end
     end
   end
   return list

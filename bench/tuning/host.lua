@@ -1,6 +1,7 @@
 -- Rows of bench/tuning.lua for formulas and for the backend: see bench/tuning/reduce.lua.
 local formula = "sum f32 67108864 (a-b)^2"
 local roots = "sum f32 67108864 sqrt(a*a+b*b)*0.5+a"
+local long = "fuse sum f32 67108864 exp(a)*sin(b)+log(a*a+1)*cos(b)*tanh(a-b)"
 return {
   { file = "kernels/cuda/formula/tuning.h", rows = {
     { "GR_STORE_THREADS", "256", "128|512", "stored f32 67108864 a*b+1|stored f64 16777216 sqrt(a*a+b*b)",
@@ -40,7 +41,8 @@ return {
       at = "GR_ALONE_BYTES " },
     { "GR_PAGE_SLOTS", "16", why = "slots are allocated once, and used again" },
     { "GR_FIRST_SCRATCH", "((size_t)1 << 20)", why = "scratch memory grows a few times, then stays" },
-    { "GR_LONG_VECTOR", "65536", "32768|131072", "exact sum f32 100x100000 rows|exact sum f32 100x50000 rows",
+    { "GR_LONG_VECTOR", "32768", "16384|65536",
+      "exact sum f32 4x100000 rows|exact sum f32 20x300000 rows|exact sum f32 2x30000 rows",
       at = "GR_LONG_VECTOR " },
     { "GR_LEAST_ROW", "1024", "512|2048", "fuse sum f32 65536x200 (a-b)^2 rows|fuse sum f32 65536x400 (a-b)^2 rows",
       at = "GR_LEAST_ROW " },
@@ -52,12 +54,11 @@ return {
     { "GR_JIT_LOOP_WORDS", "4", "2|8", "operator f32 67108864", at = "GR_JIT_LOOP_WORDS " },
     { "GR_JIT_HELD", "32", "16|64", "fuse " .. formula .. "|fuse " .. roots, at = "GR_JIT_HELD " },
     { "GR_JIT_HELD_FEW", "16", "8|32", "fuse " .. formula, at = "GR_JIT_HELD_FEW " },
-    { "GR_JIT_FEW_LINES", "120", "30|480", "fuse " .. roots .. "|fuse sum f32 67108864 exp(a)*sin(b)",
-      at = "GR_JIT_FEW_LINES " },
-    { "GR_JIT_MANY_REGISTERS", "128", "80|168", "fuse sum f32 67108864 exp(a)*sin(b)", at = "GR_JIT_MANY_REGISTERS " },
+    { "GR_JIT_FEW_LINES", "480", "120|1500", "fuse sum f32 67108864 exp(a)*sin(b)|" .. long, at = "GR_JIT_FEW_LINES " },
+    { "GR_JIT_MANY_REGISTERS", "128", "80|168", long, at = "GR_JIT_MANY_REGISTERS " },
     { "GR_JIT_ENDS_REGISTERS", "80", "64|128", "fuse ends f32 67108864 a*b", at = "GR_JIT_ENDS_REGISTERS " },
     { "GR_JIT_POSITION_REGISTERS", "64", why = "it is of positions by a mask, and no cell has a mask" },
-    { "GR_JIT_BOTH_REGISTERS", "64", "80", "fuse both f32 67108864 a*b", at = "GR_JIT_BOTH_REGISTERS " },
+    { "GR_JIT_BOTH_REGISTERS", "80", "64", "fuse both f32 67108864 a*b", at = "GR_JIT_BOTH_REGISTERS " },
     { "GR_JIT_LOADED", "32", "16|64", "fuse " .. formula .. "|fuse " .. roots, at = "GR_JIT_LOADED " },
     { "GR_JIT_MOST_LINES", "16000", why = "it bounds how long the driver cannot be interrupted" },
   } },

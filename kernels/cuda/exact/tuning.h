@@ -35,9 +35,10 @@ struct gr_exact_tuning {
      has for each multiprocessor. H100, 2^24 f32: by 128 threads 106 -> 164 us, by 2 blocks 105 -> 161, by 2 elements
      within 1 %. */
   static constexpr int specials_threads = 256, specials_elements = 4, specials_blocks = 4;
-  /* Digests: threads of a block, bytes of a thread, words of a thread in flight, and blocks as above. H100: by 128
-     threads within 1 %; by 16 bytes f32 2^16 11.8 -> 11.4 us, 2^26 within 1 %; the last two are not measured. */
-  static constexpr int digest_threads = 256, digest_bytes = 32, digest_unrolled = 4, digest_blocks = 8;
+  /* Digests: threads of a block, bytes of a thread, words of a thread in flight, and blocks as above. H200, f32 2^26
+     and 2^16: by 8 blocks 123 -> 142 us and 11.2 -> 11.3, by 32 within 1 %; the others by 8 blocks: by 512 threads 144
+     -> 125 and 13.1 -> 14.0, by 16 bytes 142 -> 143 and 11.8 -> 11.3, by 2 words 143 -> 152, by 8 within 1 %. */
+  static constexpr int digest_threads = 256, digest_bytes = 32, digest_unrolled = 4, digest_blocks = 16;
 };
 
 #endif

@@ -29,8 +29,8 @@ struct gr_histogram_tuning {
   static constexpr int few_bins = 500;
   /* Slots of the cache in front of L2, powers of two: at most, at least, and one for so many samples of a block.
      Constant samples in 10^6 bins 2880, uniform ones 404. H100: by 4096 at most skewed i32 1029 -> 1240 us, uniform
-     ones within 1 %; the least is not measured; one for each sample 2 x 10^6 in 10^6 bins 32.3 -> 32.6, skewed 3 x
-     10^5 in 200000 11.0 -> 10.7. */
+     ones within 1 %; one for each sample 2 x 10^6 in 10^6 bins 32.3 -> 32.6, skewed 3 x 10^5 in 200000 11.0 -> 10.7; by
+     128 or 1024 at least within 1 % (H200, 10^6 in 10^6 bins, skewed 3 x 10^5 in 200000). */
   static constexpr int64_t most_slots = 8192, least_slots = 256, slot_samples = 2;
   /* Cells of the table over uneven edges, each with the edge inside of it: f32 256 bins 2163 -> 3637. By 2048 f64
      1000 bins 167 -> 179 us, f32 256 within 1 % (H100). */

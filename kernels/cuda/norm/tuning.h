@@ -50,8 +50,9 @@ struct gr_norm_tuning {
      H100: by 2 warps 10^6 x 25 123 -> 119, 10^5 x 501 148 -> 149; by 16 warps 7777 x 25 3.59 -> 3.64; by 64 rows 11 x
      10^6 x 3 150 -> 204, f16 20 x 10^6 x 3 272 -> 375. */
   static constexpr int loose_warps = 4, loose_resident = 32, loose_rows = 256;
-  /* Bytes of a row for which there is a thread, or four times as many where one has four words of it: not measured
-     since those came, which took f32 10^6 x 21 104 -> 63 us, f16 500000 x 70 127 -> 75, f64 799910 x 21 134 -> 76. */
+  /* Bytes of a row for which there is a thread, or four times as many where one has four words of it, which took f32
+     10^6 x 21 104 -> 63 us, f16 500000 x 70 127 -> 75, f64 799910 x 21 134 -> 76. By 4 f32 10^6 x 25 77 -> 81
+     (H200). */
   static constexpr int loose_thread_bytes = 8;
   static_assert(loose_thread_bytes <= 8, "four words of a quarter of the threads must cover the row");
   /* Words of a lane at a time, where they are copied and where short rows are added up and written: by 4 10^6 x 25 112
@@ -144,7 +145,7 @@ struct gr_norm_tuning {
   /* Warps of a block that folds them: 8 or 16 within 1 % (H100, 4 x 2^23, 20 x 3000000). */
   static constexpr int softmax_fold_warps = 16;
   /* Elements of a thread that scales, at a time, and blocks of a multiprocessor from which on each takes a segment.
-     H100, 4 x 2^23: by 2 elements 207 -> 212; other numbers of blocks are not measured. */
+     H100, 4 x 2^23: by 2 elements 207 -> 212. H200: by 4 or 16 blocks 1 x 3000000 27.8 -> 28.1, 4 x 2^23 within 1 %. */
   static constexpr int softmax_scale_own = 4, softmax_scale_waves = 8;
 };
 

@@ -31,8 +31,9 @@ struct gr_scan_tuning {
 
   /* ---- columns, down which warps go: down.cuh ---- */
 
-  /* So many elements of each column at least, and so many in all: where the limits lie is not measured. */
-  static constexpr int down_length = 256, down_elements = 1 << 20;
+  /* So many elements of each column at least, and so many in all. H200, sums of f32: by 128 100 x 100000 33.7 -> 93.8
+     us, by 256 200 x 100000 47.7 -> 128; by 2^21 in all 1500 x 1000 7.2 -> 17.8, by 2^19 1000 x 700 6.0 -> 5.8. */
+  static constexpr int down_length = 64, down_elements = 1 << 20;
   /* Threads of a multiprocessor. */
   static constexpr int down_threads = 1024;
 
@@ -43,20 +44,23 @@ struct gr_scan_tuning {
 
   /* ---- fewer columns than 32 without gaps, whose pieces go through a ring: woven.cuh ---- */
 
-  /* So many elements of each column at least, and so many in all: where the limits lie is not measured. */
-  static constexpr int woven_length = 4096, woven_elements = 1 << 20;
+  /* So many elements of each column at least, and so many in all. H200, sums of f32: by 2^18 in all 100000 x 3 5.6 ->
+     9.6 us, by 2^20 1000000 x 3 17.1 -> 17.2, by 2^23 2000000 x 3 25.5 -> 32.3; by 1024 or 16384 of each 10000 x 24 and
+     100000 x 24 within 1 %. */
+  static constexpr int woven_length = 4096, woven_elements = 1 << 22;
   /* Pieces that a block has room for at least, if a row of each column is not more: sums of 3 columns of f32 227 us by
      nine of 12 rows, 195 by four of 24; of f64 177 by four of 12, 186 by two of 24. */
   static constexpr int woven_pieces = 4;
   /* How many times as long as elements results must be to have a place of their own: sums of 3 columns of u8 277 -> 204
-     us. Results that are twice as long are not measured so. */
+     us; by 16 174 -> 233, by 2 of f16 157 -> 161 (H200). */
   static constexpr int woven_apart = 4;
   /* Of 13 warps those that bring pieces, one where elements are narrow; those that look back, a piece each in turn, 3
      of them 1 to 2 % slower; and those that add up: by two loaders and three adders 8 columns of f32 205 -> 191 us. */
   static constexpr int woven_loaders = 2, woven_lookers = 2, woven_adders = 3;
   /* Those that add up where they fetch narrow elements besides: with 6 instead of 4 sums of 3 columns of u8 204 -> 189
-     us, of 16 220 -> 194; and the same of narrow keys, where it is not measured. The others write. */
-  static constexpr int woven_fetchers = 6, woven_key_fetchers = 4;
+     us, of 16 220 -> 194; maxima of 3 columns of 2 x 10^7 u8 89.7 -> 73.6, by 5 81.6, by 7 79.9, of f16 145 -> 113, 128
+     and 126 (H200). The others write. */
+  static constexpr int woven_fetchers = 6;
 
   /* ---- the ring: ring.cuh ---- */
 
@@ -69,20 +73,20 @@ struct gr_scan_tuning {
   /* Tiles that are asked for and not yet added up, at most: 3631 GB/s, with 3, 2 and 1 3625, 3640 and 1950. */
   static constexpr int ring_ahead = 4;
   /* Tiles that a ring has room for, at least and at most: where two rings of the least find no room, one block has it
-     all. The least is not measured. H100: by 8 at most sums of 2^26 u8 227 -> 221 us, maxima within 1 %. */
+     all. H100: by 8 at most sums of 2^26 u8 227 -> 221 us, maxima within 1 %. By 1 or 3 at least f64 within 1 %
+     (H200). */
   static constexpr int ring_least_slots = 2, ring_slots = 16;
   /* Bytes that a tile of strided narrow elements lies across, up to which L2 is asked for it ahead. Sums of every other
      f16 of 2^26 222 -> 166 us, u8 247 -> 187; tiles of f16 maxima, which are longer, 181 -> 184, so not these. */
   static constexpr int announced_bytes = 24576;
   /* Bytes of a lane's values in a row up to which a writer has two rows under way: f32 sums have 64, and 3740 GB/s row
-     by row, 3694 to 3741 by two. The gain of those with fewer is not measured. */
+     by row, 3694 to 3741 by two. H200: by 16 or 64 bytes 2^26 i32 maxima, u8 and f32 sums within 1 %. */
   static constexpr int paired_bytes = 32;
 
   /* ---- a warp's elements: rows.cuh ---- */
 
   /* Copies of a lane that are asked for in a row: of every other element of 2^26, by four -> by eight, u8 sums 334 ->
-     250 us, f16 sums 328 -> 228, 8 bytes 392 -> 397. Of whole words: not
-     measured. */
+     250 us, f16 sums 328 -> 228, 8 bytes 392 -> 397. */
   static constexpr int copies = 8;
   /* Words of a lane that are loaded together where narrow elements lie across words, and results that go out one by one
      in a row: 2 or 4, and 1 or 2, within 1 % (H100, every other of 2^25 f16, 2^26 u8, 2^25 f32). */

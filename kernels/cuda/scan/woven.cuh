@@ -40,8 +40,7 @@ template <class S> struct gr_woven {
   using Shape = gr_scan_shape<S>;
   static constexpr bool narrow = sizeof(typename S::In) < 4;
   static constexpr int lookers = Tuning::woven_lookers,
-                       fetchers = S::count == S::each ? Tuning::woven_fetchers : Tuning::woven_key_fetchers,
-                       adders = narrow ? fetchers : Tuning::woven_adders,
+                       adders = narrow ? Tuning::woven_fetchers : Tuning::woven_adders,
                        loaders = narrow ? 1 : Tuning::woven_loaders, writers = 13 - lookers - adders - loaders,
                        threads = 16 * 32;
   static constexpr int row = Shape::row;

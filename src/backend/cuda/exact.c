@@ -99,7 +99,8 @@ gr_status gr_cuda_do_exact(gr_queue *base, const gr_exact_job *job, gr_exact *su
   gr_status status = GR_OK;
   int was = gr_cuda_enter(q);
   if (was < 0) return GR_DEVICE;
-  if (job->count > 1 && job->n < GR_LONG_VECTOR) status = many(q, job, sums);
+  const int64_t sms = q->device->chip.sms, at_once = job->count < sms ? job->count : sms;
+  if (job->count > 1 && job->n < GR_LONG_VECTOR * at_once) status = many(q, job, sums);
   else
     for (int64_t v = 0; v < job->count && status == GR_OK; v++) status = one(q, job, v, sums + v);
   gr_cuda_leave(q, was);

@@ -27,17 +27,19 @@
 #define GR_JIT_HELD 32
 #define GR_JIT_HELD_FEW 16
 
-/* Lines of steps that do with as many registers as the skeleton alone, and the registers of those that do not. With 80
-   registers the sum of 2^26 f32 exp(a) * sin(b) 215 -> 196 us (H100); other numbers of lines are not measured. */
-#define GR_JIT_FEW_LINES 120
+/* Lines of steps that do with as many registers as the skeleton alone, and the registers of those that do not. H200,
+   sums of 2^26 f32: by 120 lines exp(a) * sin(b) 197 -> 214 us, twice as long a formula 620 -> 609, by 30 a root's 118
+   -> 122, by 1500 within 1 %; by 80 or 168 registers within 1 %. */
+#define GR_JIT_FEW_LINES 480
 #define GR_JIT_MANY_REGISTERS 128
 /* Registers of few lines of the least of one formula and the greatest of another: three blocks on a multiprocessor.
-   With them minmax by skipnan takes 1.09 of the plain one's time; other numbers are not measured. */
+   With them minmax by skipnan takes 1.09 of the plain one's time; by 64 or 128 within 1 % (H200, ends of a * b). */
 #define GR_JIT_ENDS_REGISTERS 80
 /* The same of positions in a vector of elements of 4 and 8 bytes, from 9.0 on: four blocks. By a mask argmax of f32
    takes 92 otherwise, and so two blocks; 24 bytes spill, none of them in the loop over leaves. Not measured. */
 #define GR_JIT_POSITION_REGISTERS 64
-/* The same of sum and extremes of one formula: four blocks. Other numbers are not measured. */
-#define GR_JIT_BOTH_REGISTERS 64
+/* The same of sum and extremes of one formula: three blocks. By 64 2^26 f32 a * b 135 -> 139 us, in another run within
+   1 % (H200). */
+#define GR_JIT_BOTH_REGISTERS 80
 
 #endif
