@@ -217,6 +217,12 @@ typedef void (*gr_flat)(const gr_flat_job *job, double *sums);
 /* Sums of rows of n elements, f32 or f64: element k of row r is at x + r * step + k * size. */
 typedef void (*gr_row_sums)(gr_dtype t, const char *x, int64_t step, int n, int rows, double *sums);
 
+/* The same of products with one vector, whose elements are y_step apart, or with ones (NULL); sums has room for a
+   multiple of GR_NARROW_ROWS rows. And whether it is to be asked (ones: for sums) for rows of n elements. */
+typedef void (*gr_row_dots)(gr_dtype t, const char *x, int64_t step, const char *y, int64_t y_step, int n, int rows,
+                            double *sums);
+typedef int (*gr_row_dots_fit)(gr_dtype t, int ones, int64_t n);
+
 typedef struct gr_cpu_table {
   const char *name;
   gr_span span[GR_REDUCER_COUNT][GR_DTYPE_COUNT];          /* NULL: not defined for the dtype */
@@ -246,7 +252,9 @@ typedef struct gr_cpu_table {
   gr_leaf_sum leaf_sum;
   gr_scaled_store scaled_store;
   gr_narrow narrow_softmax, narrow_rmsnorm;
-  gr_row_sums row_sums, row_squares;              /* squares: of all floats */
+  gr_row_sums row_sums, row_squares;
+  gr_row_dots row_dots; /* NULL: there is none */
+  gr_row_dots_fit row_dots_fit;
   gr_down down[GR_REDUCER_COUNT][GR_DTYPE_COUNT]; /* NULL: vectors are turned and taken one by one */
   gr_flat flat[GR_REDUCER_COUNT][GR_DTYPE_COUNT]; /* NULL: the same */
 } gr_cpu_table;

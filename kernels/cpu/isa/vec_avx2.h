@@ -140,6 +140,12 @@ GR_INLINE vi vi_products(const void *x, const void *y) { /* of four pairs of i32
 }
 GR_INLINE vd vd_even(vd x, vd y) { return GR_LANES_OF(vi, x, y, 0, 2, 4, 6); }
 GR_INLINE vd vd_odd(vd x, vd y) { return GR_LANES_OF(vi, x, y, 1, 3, 5, 7); }
+/* The folded lanes of GR_W vectors, side by side: the sums that vd_fold makes of each. */
+GR_INLINE vd vd_folds(const vd *x) {
+  const vd a = GR_LANES_OF(vi, x[0], x[1], 0, 1, 4, 5) + GR_LANES_OF(vi, x[0], x[1], 2, 3, 6, 7),
+           b = GR_LANES_OF(vi, x[2], x[3], 0, 1, 4, 5) + GR_LANES_OF(vi, x[2], x[3], 2, 3, 6, 7);
+  return vd_even(a, b) + vd_odd(a, b);
+}
 
 GR_INLINE void vd_store_number(gr_dtype t, void *p, vd x) {
   if (t == GR_F64) _mm256_storeu_pd((double *)p, (__m256d)x);

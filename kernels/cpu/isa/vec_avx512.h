@@ -316,6 +316,22 @@ GR_INLINE vi vi_products(const void *x, const void *y) {
 /* The even lanes of x, then those of y; the odd ones. */
 GR_INLINE vd vd_even(vd x, vd y) { return GR_LANES_OF(vi, x, y, 0, 2, 4, 6, 8, 10, 12, 14); }
 GR_INLINE vd vd_odd(vd x, vd y) { return GR_LANES_OF(vi, x, y, 1, 3, 5, 7, 9, 11, 13, 15); }
+/* The folded lanes of GR_W vectors, side by side: the sums that vd_fold makes of each. */
+GR_INLINE vd vd_folds(const vd *x) {
+  const __m512d *v = (const __m512d *)x;
+  vd two[4], four[2];
+  int j;
+  GR_UNROLL for (j = 0; j < 4; j++) {
+    const __m512d a = v[2 * j], b = v[2 * j + 1];
+    two[j] = (vd)(_mm512_shuffle_f64x2(a, b, 0x44) + _mm512_shuffle_f64x2(a, b, 0xee));
+  }
+  v = (const __m512d *)two;
+  GR_UNROLL for (j = 0; j < 2; j++) {
+    const __m512d a = v[2 * j], b = v[2 * j + 1];
+    four[j] = (vd)(_mm512_shuffle_f64x2(a, b, 0x88) + _mm512_shuffle_f64x2(a, b, 0xdd));
+  }
+  return vd_even(four[0], four[1]) + vd_odd(four[0], four[1]);
+}
 
 /* Rounded to t, which is F32 or F64: numbers as they are; every NaN becomes the canonical one. */
 GR_INLINE void vd_store_number(gr_dtype t, void *p, vd x) {

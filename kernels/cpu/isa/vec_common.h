@@ -30,8 +30,11 @@
    spare. */
 #if defined(__GNUC__)
 #define GR_IN_MEMORY(x) __asm__("" : "+m"(x))
+/* Compilers keep all sums with what is constant in registers, which are too few: not with this pointer. */
+#define GR_IN_REGISTER(p) __asm__("" : "+r"(p))
 #else
 #define GR_IN_MEMORY(x) ((void)0)
+#define GR_IN_REGISTER(p) ((void)0)
 #endif
 
 #define GR_AHEAD 4096 /* bytes from a load to its prefetch: measured best on several Xeons */

@@ -51,6 +51,7 @@ GR_INLINE double vd_fold(int multiply, vd x) {
   (void)multiply;
   return x;
 }
+GR_INLINE vd vd_folds(const vd *x) { return *x; }
 GR_INLINE vd vd_last(vd x) { return x; }
 GR_INLINE void vd_lasts(vd *to, const vd *x) { memcpy(to, x, 8 * sizeof(*x)); }
 GR_INLINE vd vd_after(vd before, vd x) {

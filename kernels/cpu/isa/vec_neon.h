@@ -104,6 +104,8 @@ GR_INLINE vf vf_load(gr_dtype t, const void *p) {
 
 GR_INLINE vd vd_even(vd x, vd y) { return GR_LANES_OF(vi, x, y, 0, 2); }
 GR_INLINE vd vd_odd(vd x, vd y) { return GR_LANES_OF(vi, x, y, 1, 3); }
+/* The folded lanes of GR_W vectors, side by side: the sums that vd_fold makes of each. */
+GR_INLINE vd vd_folds(const vd *x) { return vd_even(x[0], x[1]) + vd_odd(x[0], x[1]); }
 /* Lane l becomes the sum (or product) of lanes 0 .. l. */
 GR_INLINE vd vd_scan(int multiply, vd x) {
   const vd t = vd_even(x, x);

@@ -132,6 +132,8 @@ GR_INLINE vi vi_scan(vi x) {
 GR_INLINE vi vi_last(vi x) { return GR_LANES_OF(vi, x, x, 1, 1); }
 GR_INLINE vd vd_even(vd x, vd y) { return GR_LANES_OF(vi, x, y, 0, 2); }
 GR_INLINE vd vd_odd(vd x, vd y) { return GR_LANES_OF(vi, x, y, 1, 3); }
+/* The folded lanes of GR_W vectors, side by side: the sums that vd_fold makes of each. */
+GR_INLINE vd vd_folds(const vd *x) { return vd_even(x[0], x[1]) + vd_odd(x[0], x[1]); }
 
 GR_INLINE void vd_store_number(gr_dtype t, void *p, vd x) {
   if (t == GR_F64) _mm_storeu_pd((double *)p, (__m128d)x);

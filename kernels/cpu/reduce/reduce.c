@@ -314,30 +314,44 @@ static void do_batch(void *arg, int64_t k) {
 ** Narrow rows of all dtypes are turned, so that a vector works on several.
 */
 
-static int are_sums(const gr_plan *p) {
-  const gr_reduce_job *job = p->job;
-  return p->red == GR_RED_SUM && (job->dtype == GR_F32 || job->dtype == GR_F64) && job->out_dtype == GR_F64 &&
-         job->n >= 16 && job->a.stride == p->size && job->count >= 8;
+/* Whether rows are multiplied with one vector, or with ones, by the kernel for it. */
+static int are_dots(const gr_plan *p) {
+  const gr_cpu_table *table = gr_cpu_table_in_use();
+  if (p->inputs == 2 && p->job->b.step != 0) return 0;
+  return table->row_dots && table->row_dots_fit(p->job->dtype, p->inputs < 2, p->job->n);
 }
 
+static int are_sums(const gr_plan *p) {
+  const gr_reduce_job *job = p->job;
+  return (p->red == GR_RED_SUM || p->red == GR_RED_DOT) && (job->dtype == GR_F32 || job->dtype == GR_F64) &&
+         job->out_dtype == GR_F64 && job->a.stride == p->size && job->count >= 8 &&
+         (p->red == GR_RED_SUM ? job->n >= 16 : are_dots(p));
+}
+
+#define MANY_ROWS 1024 /* whose sums are still in the first cache when they are finished */
 static void do_sums_batch(void *arg, int64_t k) {
   const batch *s = (const batch *)arg;
   const gr_plan *p = s->p;
   const gr_reduce_job *job = p->job;
-  const char *x = (const char *)job->a.data;
+  const gr_cpu_table *table = gr_cpu_table_in_use();
+  const gr_vec *x = &job->a, *y = &job->b;
   const int64_t end = (k + 1) * s->size < job->count ? (k + 1) * s->size : job->count;
-  _Alignas(64) double sums[GR_NARROW_ROWS];
-  double *out = (double *)job->out;
+  const int n = (int)job->n, dots = are_dots(p);
+  double rest[GR_NARROW_ROWS], *out = (double *)job->out;
   int64_t v;
-  int i;
-  for (v = k * s->size; v < end; v += GR_NARROW_ROWS) {
-    const int rows = end - v < GR_NARROW_ROWS ? (int)(end - v) : GR_NARROW_ROWS;
-    if (job->n <= GR_SHORT) {
-      gr_cpu_table_in_use()->row_sums(job->dtype, x + v * job->a.step, job->a.step, (int)job->n, rows, sums);
-    } else {
-      for (i = 0; i < rows; i++) sums[i] = p->span(x + (v + i) * job->a.step, NULL, job->n, job).f[0];
-    }
-    for (i = 0; i < rows; i++) out[v + i] = gr_canonical(job->op == GR_OP_mean ? sums[i] / (double)job->n : sums[i]);
+  int rows, i;
+  for (v = k * s->size; v < end; v += rows) {
+    const char *row = (const char *)x->data + v * x->step;
+    double *const sums = end - v < GR_NARROW_ROWS ? rest : out + v;
+    rows = end - v < MANY_ROWS ? (int)(end - v) : MANY_ROWS;
+    if (sums != rest) rows -= rows % GR_NARROW_ROWS;
+    if (dots)
+      table->row_dots(job->dtype, row, x->step, p->inputs < 2 ? NULL : (const char *)y->data, y->stride, n, rows, sums);
+    else if (n <= GR_SHORT) table->row_sums(job->dtype, row, x->step, n, rows, sums);
+    else
+      for (i = 0; i < rows; i++) sums[i] = p->span(row + i * x->step, NULL, job->n, job).f[0];
+    finish_sums(p, rows, sums);
+    if (sums == rest) memcpy(out + v, sums, (size_t)rows * sizeof(*sums));
   }
 }
 
