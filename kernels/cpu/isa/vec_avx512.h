@@ -391,6 +391,10 @@ GR_INLINE vf_mask vf_nan(vf_mask m, vf x, vf y) { return _mm512_mask_cmp_ps_mask
 GR_INLINE vd_mask vd_nan(vd_mask m, vd x, vd y) {
   return _mm512_mask_cmp_pd_mask(m, (__m512d)x, (__m512d)y, _CMP_ORD_Q);
 }
+/* x in those lanes, `other` in the rest. */
+#define GR_LANE_MASKS 1 /* masks have a bit for each lane */
+GR_INLINE vf vf_clean(vf_mask m, vf x, vf other) { return (vf)_mm512_mask_mov_ps((__m512)other, m, (__m512)x); }
+GR_INLINE vd vd_clean(vd_mask m, vd x, vd other) { return (vd)_mm512_mask_mov_pd((__m512d)other, m, (__m512d)x); }
 GR_INLINE int vf_any(vf_mask m) { return m != 0xffff; }
 GR_INLINE int vd_any(vd_mask m) { return m != 0xff; }
 #define GR_HALVES(name, op)                                                 \
