@@ -9,6 +9,7 @@
 #pragma GCC target("avx512f,avx512dq,avx512bw,avx512vl,fma,f16c")
 #endif
 #include "kernels/cpu/isa/vec_avx512.h"
+#include "kernels/cpu/isa/pairs_avx512.h"
 #define GR_SET "avx512"
 #define GR_TABLE gr_cpu_avx512
 #include "kernels/cpu/isa/kernels.inc"

@@ -317,21 +317,25 @@ GR_INLINE vi vi_products(const void *x, const void *y) {
 GR_INLINE vd vd_even(vd x, vd y) { return GR_LANES_OF(vi, x, y, 0, 2, 4, 6, 8, 10, 12, 14); }
 GR_INLINE vd vd_odd(vd x, vd y) { return GR_LANES_OF(vi, x, y, 1, 3, 5, 7, 9, 11, 13, 15); }
 /* The folded lanes of GR_W vectors, side by side: the sums that vd_fold makes of each. */
-GR_INLINE vd vd_folds(const vd *x) {
-  const __m512d *v = (const __m512d *)x;
-  vd two[4], four[2];
-  int j;
-  GR_UNROLL for (j = 0; j < 4; j++) {
-    const __m512d a = v[2 * j], b = v[2 * j + 1];
-    two[j] = (vd)(_mm512_shuffle_f64x2(a, b, 0x44) + _mm512_shuffle_f64x2(a, b, 0xee));
+#define GR_FOLDS(name, type)                                                       \
+  GR_INLINE type name(const type *x) {                                             \
+    type two[4], four[2];                                                          \
+    int j;                                                                         \
+    GR_UNROLL for (j = 0; j < 4; j++, x += 2) {                                    \
+      two[j] = GR_LANES_OF(vi, x[0], x[1], 0, 1, 2, 3, 8, 9, 10, 11);              \
+      two[j] = two[j] + GR_LANES_OF(vi, x[0], x[1], 4, 5, 6, 7, 12, 13, 14, 15);   \
+    }                                                                              \
+    GR_UNROLL for (j = 0, x = two; j < 2; j++, x += 2) {                           \
+      four[j] = GR_LANES_OF(vi, x[0], x[1], 0, 1, 4, 5, 8, 9, 12, 13);             \
+      four[j] = four[j] + GR_LANES_OF(vi, x[0], x[1], 2, 3, 6, 7, 10, 11, 14, 15); \
+    }                                                                              \
+    x = four;                                                                      \
+    return GR_LANES_OF(vi, x[0], x[1], 0, 2, 4, 6, 8, 10, 12, 14) +                \
+           GR_LANES_OF(vi, x[0], x[1], 1, 3, 5, 7, 9, 11, 13, 15);                 \
   }
-  v = (const __m512d *)two;
-  GR_UNROLL for (j = 0; j < 2; j++) {
-    const __m512d a = v[2 * j], b = v[2 * j + 1];
-    four[j] = (vd)(_mm512_shuffle_f64x2(a, b, 0x88) + _mm512_shuffle_f64x2(a, b, 0xdd));
-  }
-  return vd_even(four[0], four[1]) + vd_odd(four[0], four[1]);
-}
+GR_FOLDS(vd_folds, vd)
+GR_FOLDS(vi_folds, vi)
+#undef GR_FOLDS
 
 /* Rounded to t, which is F32 or F64: numbers as they are; every NaN becomes the canonical one. */
 GR_INLINE void vd_store_number(gr_dtype t, void *p, vd x) {

@@ -323,9 +323,9 @@ static int are_dots(const gr_plan *p) {
 
 static int are_sums(const gr_plan *p) {
   const gr_reduce_job *job = p->job;
-  return (p->red == GR_RED_SUM || p->red == GR_RED_DOT) && (job->dtype == GR_F32 || job->dtype == GR_F64) &&
-         job->out_dtype == GR_F64 && job->a.stride == p->size && job->count >= 8 &&
-         (p->red == GR_RED_SUM ? job->n >= 16 : are_dots(p));
+  if (job->a.stride != p->size || job->count < 8 || !(are_double_sums(p) || are_whole_sums(p))) return 0;
+  if (p->red == GR_RED_DOT) return are_dots(p);
+  return (job->dtype == GR_F32 || job->dtype == GR_F64) && job->n >= 16;
 }
 
 #define MANY_ROWS 1024 /* whose sums are still in the first cache when they are finished */
@@ -337,7 +337,7 @@ static void do_sums_batch(void *arg, int64_t k) {
   const gr_vec *x = &job->a, *y = &job->b;
   const int64_t end = (k + 1) * s->size < job->count ? (k + 1) * s->size : job->count;
   const int n = (int)job->n, dots = are_dots(p);
-  double rest[GR_NARROW_ROWS], *out = (double *)job->out;
+  double rest[GR_NARROW_ROWS], *out = (double *)job->out; /* of integers: as many bytes */
   int64_t v;
   int rows, i;
   for (v = k * s->size; v < end; v += rows) {
@@ -350,7 +350,7 @@ static void do_sums_batch(void *arg, int64_t k) {
     else if (n <= GR_SHORT) table->row_sums(job->dtype, row, x->step, n, rows, sums);
     else
       for (i = 0; i < rows; i++) sums[i] = p->span(row + i * x->step, NULL, job->n, job).f[0];
-    finish_sums(p, rows, sums);
+    if (are_double_sums(p)) finish_sums(p, rows, sums);
     if (sums == rest) memcpy(out + v, sums, (size_t)rows * sizeof(*sums));
   }
 }
