@@ -53,10 +53,11 @@ GR_INLINE void fetch_ahead(const char *p, size_t step) {
 ** of each line into the first-level cache; an AMD (Zen 4) is 1.3 to 2.5 times slower with the latter.
 */
 #if GR_CPU_X86
-#define GR_FETCH_LINES __builtin_cpu_is("intel")
+#define GR_IS_INTEL __builtin_cpu_is("intel")
 #else
-#define GR_FETCH_LINES 0
+#define GR_IS_INTEL 0
 #endif
+#define GR_FETCH_LINES GR_IS_INTEL
 
 /* Less than 128 bytes, without the call that memcpy of a variable length is. */
 GR_INLINE void gr_copy_short(void *to, const void *from, size_t bytes) {

@@ -5,6 +5,7 @@
 */
 #include <stdlib.h>
 #include "kernels/cpu/gather.h"
+#include "kernels/cpu/isa/vec_common.h"
 #include "kernels/cpu/reduce/reduce.h"
 
 typedef struct strips {
@@ -153,13 +154,14 @@ static int columns_down(const gr_plan *p) {
 }
 
 /*
-** Columns that are longer than a leaf: the next row, in the same strip. Of shorter ones variances, which go over a
-** strip twice, the next strip's elements of the same row, where so much is read that it is not cached.
+** Columns that are longer than a leaf: the next row, in the same strip, but for an Intel, which finds it by itself (mv
+** f32 4000 x 2000 1.6 ms, 1.9 ms with prefetches). Of shorter ones variances, which go over a strip twice, the next
+** strip's elements of the same row, where so much is read that it is not cached.
 */
 #define NOT_CACHED (1 << 20) /* bytes */
 static int64_t bytes_ahead(const gr_plan *p, int single, int columns) {
   const gr_reduce_job *job = p->job;
-  if (!single) return job->a.stride;
+  if (!single) return GR_IS_INTEL ? 0 : job->a.stride;
   return p->kind == GR_ACC_VARIANCE && job->n * job->count * p->size > NOT_CACHED ? (int64_t)columns * p->size : 0;
 }
 
