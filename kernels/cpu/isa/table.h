@@ -213,6 +213,8 @@ typedef void (*gr_flat)(const gr_flat_job *job, double *sums);
 #define GR_FLAT_LANES (GR_LANES(2) * (GR_DOWN_LEAST - 1) + 64)
 #define GR_FLAT_ROOM (2 * GR_FLAT_LANES * sizeof(double))
 
+#define GR_TURNED_MOST 128 /* elements of rows that are turned, at most */
+
 #define GR_SHORT 64 /* elements at most */
 /* Sums of rows of n elements, f32 or f64: element k of row r is at x + r * step + k * size. */
 typedef void (*gr_row_sums)(gr_dtype t, const char *x, int64_t step, int n, int rows, double *sums);
@@ -254,6 +256,7 @@ typedef struct gr_cpu_table {
   gr_scaled_store scaled_store;
   gr_narrow narrow_softmax, narrow_rmsnorm;
   gr_row_sums row_sums, row_squares;
+  int places_turned;    /* rows of more numbers of 64 bits are not turned to find positions */
   gr_row_dots row_dots; /* NULL: there is none */
   gr_row_dots_fit row_dots_fit;
   gr_down down[GR_REDUCER_COUNT][GR_DTYPE_COUNT]; /* NULL: vectors are turned and taken one by one */

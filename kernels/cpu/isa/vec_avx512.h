@@ -401,6 +401,14 @@ GR_INLINE vf vf_clean(vf_mask m, vf x, vf other) { return (vf)_mm512_mask_mov_ps
 GR_INLINE vd vd_clean(vd_mask m, vd x, vd other) { return (vd)_mm512_mask_mov_pd((__m512d)other, m, (__m512d)x); }
 GR_INLINE int vf_any(vf_mask m) { return m != 0xffff; }
 GR_INLINE int vd_any(vd_mask m) { return m != 0xff; }
+/* The larger or smaller of numbers of 64 bits, of floats with -0 below +0; z where two differ, else w. */
+GR_INLINE vi vi_better(int floats, int largest, vi x, vi y) {
+  if (floats) return (vi)(largest ? vd_max((vd)x, (vd)y) : vd_min((vd)x, (vd)y));
+  return (vi)(largest ? _mm512_max_epi64((__m512i)x, (__m512i)y) : _mm512_min_epi64((__m512i)x, (__m512i)y));
+}
+GR_INLINE vi vi_where_not(vi x, vi y, vi z, vi w) {
+  return (vi)_mm512_mask_mov_epi64((__m512i)w, _mm512_cmpneq_epi64_mask((__m512i)x, (__m512i)y), (__m512i)z);
+}
 #define GR_HALVES(name, op)                                                 \
   GR_INLINE float vf_##name(vf x) {                                         \
     x = vf_##op(x, (vf)_mm512_shuffle_f32x4((__m512)x, (__m512)x, 0x4e));   \

@@ -355,18 +355,18 @@ static void do_sums_batch(void *arg, int64_t k) {
   }
 }
 
-/* Elements at most; half as many where integers or keys fill registers as well along a row. */
-#define MOST_NARROW 128
-
+/* Half as many elements where integers or keys fill registers as well along a row. */
 static int are_narrow(const gr_plan *p) {
   const gr_reduce_job *job = p->job;
-  const int plain = p->kind == GR_ACC_WRAP || p->kind == GR_ACC_ORDER;
-  const int most = plain && p->size > 2 ? MOST_NARROW / 2 : MOST_NARROW;
+  const int plain = p->kind == GR_ACC_WRAP || p->kind == GR_ACC_ORDER, place = p->kind == GR_ACC_POSITION;
+  const int most = plain && p->size > 2    ? GR_TURNED_MOST / 2
+                   : place && p->size == 8 ? gr_cpu_table_in_use()->places_turned
+                                           : GR_TURNED_MOST;
   if (!p->down || job->n > most || job->a.stride != p->size || are_sums(p)) return 0;
   return p->inputs < 2 || job->b.step == 0 || job->b.stride == p->size;
 }
 
-#define TURNED_ROOM (MOST_NARROW * (GR_NARROW_ROWS * 8 + 64))
+#define TURNED_ROOM (GR_TURNED_MOST * (GR_NARROW_ROWS * 8 + 64))
 
 static void do_narrow_batch(void *arg, int64_t k) {
   const batch *s = (const batch *)arg;
