@@ -60,8 +60,12 @@ front = $(or $(front_$(1)),$(1))
 $(OBJ)/kernels/cuda/reduce/%.o: front_80 = $(turing)
 $(OBJ)/kernels/cuda/reduce/%.o: front_86 = $(or $(turing),80)
 $(OBJ)/kernels/cuda/reduce/%.o: front_89 = $(or $(turing),80)
-last_arch = $(lastword $(CUDA_ARCHS))
-gencode = $(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$(call front,$(a)),code=sm_$(a)) \
+# The ladder's kernels, which are for reading, have no code for chips after Hopper: their drivers compile the same PTX,
+# when it is first asked for. 0.1 MB of a release.
+archs = $(CUDA_ARCHS)
+$(OBJ)/kernels/ladder/%.o: archs = $(or $(filter-out 100 120,$(CUDA_ARCHS)),$(CUDA_ARCHS))
+last_arch = $(lastword $(archs))
+gencode = $(foreach a,$(archs),-gencode arch=compute_$(call front,$(a)),code=sm_$(a)) \
           -gencode arch=compute_$(call front,$(last_arch)),code=compute_$(call front,$(last_arch))
 
 # ---- flags ----
