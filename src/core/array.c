@@ -33,7 +33,7 @@ static gr_status make_on(gr_context *c, gr_queue *q, gr_array *out, gr_dtype dty
   if (bytes >> 30) { /* what can never fit fails here, not at the first use */
     size_t left = q->backend->available(q->backend);
     if (bytes > left && bytes - left > c->live && bytes - left - c->live > gr_pool_read().pooled)
-      return gr_fail_memory(c, q, bytes);
+      return gr_fail_room(c, q->backend, bytes);
   }
   gr_storage *s = gr_storage_new(c, q, bytes);
   if (!s) return gr_fail(c, GR_NO_MEMORY, "out of memory: no room for an array's bookkeeping");

@@ -189,9 +189,13 @@ gr_status gr_fail_gone(gr_context *c, const gr_queue *q) {
 }
 
 gr_status gr_fail_memory(gr_context *c, gr_queue *q, size_t asked) {
+  if (!q) return gr_fail_room(c, c->host->cpu(), asked); /* the host's memory is its */
+  if (q->backend->wait(q) == GR_DEVICE) return gr_fail(c, GR_DEVICE, "taking memory: %s", q->error);
+  return gr_fail_room(c, q->backend, asked);
+}
+
+gr_status gr_fail_room(gr_context *c, gr_backend *backend, size_t asked) {
   char a[24], f[24], l[24];
-  gr_backend *backend = q ? q->backend : c->host->cpu(); /* the host's memory is its */
-  if (q && backend->wait(q) == GR_DEVICE) return gr_fail(c, GR_DEVICE, "taking memory: %s", q->error);
   return gr_fail(c, GR_NO_MEMORY, "out of memory on %s: %s asked, %s free, %s live in %lld arrays", backend->name,
                  gr_bytes_text(asked, a), gr_bytes_text(backend->available(backend), f), gr_bytes_text(c->live, l),
                  (long long)c->storages);

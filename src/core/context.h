@@ -163,6 +163,8 @@ gr_status gr_fail_gone(gr_context *, const gr_queue *);
 ** system. A device that failed refuses memory, too, and then that is why: so the queue is waited for.
 */
 gr_status gr_fail_memory(gr_context *, gr_queue *, size_t asked);
+/* The same where it is known to be the room. */
+gr_status gr_fail_room(gr_context *, gr_backend *, size_t asked);
 
 /*
 ** For the core's own loops over many elements: GR_STOPPED when the call is to end. Call gr_stop_begin before the loop.

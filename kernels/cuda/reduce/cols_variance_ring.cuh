@@ -1,14 +1,16 @@
 /*
 ** Variances of columns, where rows are aligned (Hopper and later): everything is read once. One block stays on each
-** multiprocessor. Each of 16 warps has a ring in shared memory, which TMA fills; a leaf stays there until
-** the deviations are added up too, and each slot that is done with makes room for leaves to come, so memory never
-** rests. A thread has one lane of the tree, of one or two 16-byte words of columns, so warps wait for each other only
-** to fold, once a leaf. One more warp makes states of leaves and nodes, up to gr_variance_units behind.
+** multiprocessor. Each of 16 warps has a ring in shared memory, which TMA fills; a leaf stays there until the
+** deviations are added up too, and each slot that is done with makes room for leaves to come, so memory never rests. A
+** thread has one lane of the tree, of one or two 16-byte words of columns, so warps wait for each other only between
+** the passes over a leaf: until all sums are there, and until means are made of them. One more warp makes states of
+** leaves and nodes, up to gr_variance_units behind.
 **
 ** Bits of a thread in its warp, from the lowest: the word, perhaps the lowest bit of the lane, its highest ones; the
 ** others are the warp. The highest fold first, by trades after which a thread has one column; then warps, in shared
 ** memory; then the lowest. Where a matrix is narrow, words are of leaves beside each other. Where NaN is left out,
-** counts of elements go the same way as their sums, a byte each. A column's mean is made once, by one warp for all.
+** counts of elements go the same way as their sums, a byte each. A column's mean is made once, by half a warp for all
+** warps.
 */
 #ifndef GR_CUDA_REDUCE_COLS_VARIANCE_RING_CUH
 #define GR_CUDA_REDUCE_COLS_VARIANCE_RING_CUH
@@ -116,7 +118,7 @@ struct gr_variance_work {
     const gr_variance_walk<size> &walk;
     __device__ __forceinline__ int least() const { return min(there[0], there[S::words - 1]); }
   };
-  /* The slots of a leaf, which is full, or not. */
+  /* The slots of a leaf: full, where all of its rows are there and the map has them. */
   template <class Q, bool last, bool full>
   __device__ __forceinline__ void slots(Ring &ring, const Rows &rows, typename Q::Lane (&l)[C],
                                         const gr_context (&context)[C], Noted &noted) const {
@@ -161,7 +163,8 @@ struct gr_variance_work {
       context[c] = q.context;
       if (last) context[c].a = mean[c];
     }
-    if (__all_sync(~0u, rows.least() == S::rows)) slots<Q, last, true>(ring, rows, l, context, noted);
+    const bool full = rows.least() == S::rows && rows.behind < 0;
+    if (__all_sync(~0u, full)) slots<Q, last, true>(ring, rows, l, context, noted);
     else slots<Q, last, false>(ring, rows, l, context, noted);
 #pragma unroll
     for (int c = 0; c < C; c++) {
@@ -267,6 +270,8 @@ struct gr_variance_work {
       pass<typename R::Squares, true>(ring, rows, m, unit);
       gr_variance_done(slot).arrive();
     }
+#pragma unroll 1
+    for (int i = 0; i < gr_variance_units; i++, slot = gr_variance_next(slot)) gr_variance_free(slot).wait();
   }
 
   /* ---- states ---- */
@@ -323,7 +328,7 @@ struct gr_variance_work {
       acc.f[0] = unit.sum[threadIdx.x & 31];
       acc.f[1] = gr_deviations<D>(total(unit.part), unit.mean[threadIdx.x & 31]);
       acc.f[2] = (double)unit.count[threadIdx.x & 31];
-      gr_variance_free(slot).arrive(); /* for the unit that comes there next, if there is one */
+      gr_variance_free(slot).arrive();
       if (!S::low || !(threadIdx.x >> S::log_words & 1)) gr_put<R>(state(depth + sub, t.column()), columns(), acc);
       if (more > 1) fold(depth, more);
       bool end = walk.leaf + more == walk.end;

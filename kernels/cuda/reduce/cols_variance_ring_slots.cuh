@@ -37,6 +37,7 @@ struct gr_variance_shape {
                        batch = gr_variance_slot_bytes / row_bytes, tile_rows = joint ? 1 : batch << log_top,
                        leaf_slots = rows / batch, log_all = log_words + words - 1;
   static_assert(1 << log_top == C && leaf_slots * batch == rows, "a column for each thread");
+  static_assert(!joint || gr_reduce_shares::ring_row >= 16 << log_all, "a strip has one leaf");
 };
 struct gr_variance_numbers {
   int size, near, tile_near, tile_rows, log_all, leaf_rows;
@@ -119,8 +120,9 @@ struct gr_variance_walk {
 
 /*
 ** A barrier of the block by its number: of the readers alone, or of them and the writer, of whom one side only arrives.
-** Means have been settled; a unit's slot is free (the writer arrives, as often as there are slots before any unit);
-** the unit in it is done (the readers arrive).
+** Means have been settled; a slot is free: the writer arrives once for each slot before the first unit, then whenever
+** it has read a unit, and readers wait there before they write to a slot, and once more for each in the end; the unit
+** in a slot is done: the readers arrive.
 */
 struct gr_variance_barrier {
   int number, warps;
@@ -206,44 +208,25 @@ struct gr_variance_ring
       const bool beside = q.cols_variance_ring.leaves_log2 > 0;
       const int y = beside ? walk.leaf : 0, group = (beside ? 0 : walk.leaf) * (S::leaf_rows / S::near);
       slots[s].filled.expect(S::slot_bytes);
-      if constexpr (S::joint) {
 #pragma unroll
-        for (int r = 0; r < S::batch; r++) {
-          const int w = group + i * S::batch + r;
-          gr_copy_tile(data + s * S::slot_bytes + r * (S::slot_bytes / S::batch), map, x, y, beside ? 0 : w * S::near,
-                       beside ? w : 0, slots[s].filled);
-        }
-      } else {
-        gr_copy_tile(data + s * S::slot_bytes, map, x, y, (int)(threadIdx.x >> 5), group + i * S::tile_rows,
-                     slots[s].filled);
-      }
+      for (int r = 0; r < (S::joint ? S::batch : 1); r++)
+        gr_copy_tile(data + s * S::slot_bytes + r * (S::slot_bytes / S::batch), map, x, y,
+                     S::joint ? (group + i * S::batch + r) * S::near : (int)(threadIdx.x >> 5),
+                     S::joint ? 0 : group + i * S::tile_rows, slots[s].filled);
     }
   }
-  /* The same by hand, where a leaf is not whole. */
+  /* The same by hand, where leaves lie side by side and the last one is not whole. */
   __device__ __forceinline__ void copy(int s, int i) {
     const char *matrix = (const char *)q.job.a.data + q.first * size;
-    if constexpr (S::joint) {
 #pragma unroll 1
-      for (int k = threadIdx.x & 31; k < S::slot_bytes / 16; k += 32) {
-        int row = i * S::batch * S::lanes + (k >> q.cols_variance_ring.words_log2);
-        int64_t column = (((int64_t)walk.group << q.cols_variance_ring.words_log2) +
-                          (k & ((1 << q.cols_variance_ring.words_log2) - 1))) *
-                         16;
-        if (column < q.job.count * size && row < t.rows_of(walk.leaf))
-          ((uint4 *)(data + s * S::slot_bytes))[k] =
-              gr_load16(matrix + column + ((int64_t)walk.leaf * S::leaf_rows + row) * q.job.a.stride);
-      }
-    } else {
+    for (int p = 0; p < S::words; p++) {
+      int leaf = walk.leaf + t.sub(p), there = t.there_of(leaf) - i * S::batch;
+      int64_t column = (((int64_t)walk.group << q.cols_variance_ring.words_log2) + t.word(p)) * 16;
+      const char *from =
+          matrix + column + ((int64_t)leaf * S::leaf_rows + i * S::batch * S::lanes + t.lane) * q.job.a.stride;
 #pragma unroll 1
-      for (int p = 0; p < S::words; p++) {
-        int leaf = walk.leaf + t.sub(p), there = t.there_of(leaf) - i * S::batch;
-        int64_t column = (((int64_t)walk.group << q.cols_variance_ring.words_log2) + t.word(p)) * 16;
-        const char *from =
-            matrix + column + ((int64_t)leaf * S::leaf_rows + i * S::batch * S::lanes + t.lane) * q.job.a.stride;
-#pragma unroll 1
-        for (int r = 0; r < S::batch; r++, from += q.job.a.stride * S::lanes)
-          if (column < q.job.count * size && r < there) *word(s, r, p) = gr_load16(from);
-      }
+      for (int r = 0; r < S::batch; r++, from += q.job.a.stride * S::lanes)
+        if (column < q.job.count * size && r < there) *word(s, r, p) = gr_load16(from);
     }
     gr_order_before_tma();
     __syncwarp();
@@ -267,7 +250,7 @@ struct gr_variance_ring
     });
     __syncthreads();
   }
-  /* Brings this thread's words of a row that the map has not to their place in a slot, or asks L2 for them. */
+  /* Brings this thread's words of a row that the map has not to their place in a slot; early: only asks L2 for them. */
   template <bool early = false>
   __device__ __forceinline__ void bring(int s, const gr_variance_walk<size> &at, int row) const {
 #pragma unroll

@@ -17,7 +17,8 @@ struct gr_of_present : R {
 };
 
 /*
-** Elements of 2 or 4 bytes that are NaN become +0: returns 1 for one of 4 bytes, of two their mask.
+** Elements of 2 or 4 bytes that are NaN become +0: returns 1 for one of 4 bytes, of two the mask of those
+** that were.
 */
 template <gr_dtype D>
 __device__ __forceinline__ uint32_t gr_blank_part(uint32_t &u) {
@@ -67,7 +68,7 @@ __device__ __forceinline__ void gr_blank_two(double &x, double &y, int &n, int o
 }
 #undef GR_BLANK
 
-/* How many elements of some words are there: so many, and those of masks (gr_number_mask), which add up. */
+/* How many elements of some words are there: count, and one for each -1 in the halves of masks (gr_number_mask). */
 struct gr_there {
   int count;
   uint32_t masks;
