@@ -124,11 +124,12 @@ describe("variances of what is present", function()
 
   -- On GPUs columns go through a ring, which has whole groups of 16 rows; a row behind them comes another way.
   it("of columns whose last leaf ends anywhere", function()
+    local on_gpu = gr.backend():find "^cuda" -- large matrices alone have the ring
     for dtype, size in pairs { f32 = 4, f64 = 8, i32 = 4, bf16 = 2 } do
       local whole = 8192 / size / 2
       for _, more in ipairs { 1, 15, 16, 17, whole - 17, whole - 16, whole - 15, whole - 8, whole - 1, whole } do
         local rows = (size == 2 and 0 or whole) + more
-        local columns = math.ceil(18e6 / rows / 16) * 16 / size
+        local columns = math.ceil((on_gpu and 18e6 or 3e5) / rows / 16) * 16 / size
         local ones = gr.full(rows * columns, 1, dtype)
         for _, skipnan in ipairs { false, dtype ~= "i32" } do
           local v = gr.var(ones, { rows = rows, axis = 1, skipnan = skipnan })
