@@ -8,7 +8,7 @@
 #define GR_CUDA_FORMULA_TUNING_H
 
 /* Threads of a block that stores elements, and rows of 512 bytes of a warp; C reads these, too. 128 or 256 threads:
-   within 1 % (H100); 2 or 8 rows have no hole. */
+   within 1 % (H100); fewer rows have no hole, and more are not measured. */
 #define GR_STORE_THREADS 256
 #define GR_STORE_ROWS 4
 
@@ -32,8 +32,9 @@ struct gr_formula_tuning {
   /* Of a sum with extremes beside it: as many find room, as a thread has one pair of keys. Not measured. */
   static constexpr int rows_held_beside = 4;
   /* Of operators of somebody's own: rows in flight, and registers by the size of an element and the words of a state.
-     Nothing spills up to four words. H200, f32 2^26 and f64 2^25: by 2 rows 104 -> 121 us, 79 -> 84, by 8, where more
-     spills, 101 and 75; by 128 registers f64 79 -> 83, by 64 where there are 128 f32 108 -> 114, f16 112 -> 144. */
+     Nothing spills up to four words. H200, f32 2^26 and f64 2^25: by 2 rows 104 -> 121 us, 79 -> 84, by 8 101 and 75,
+     not taken, as what spills was not looked up; by 128 registers f64 79 -> 83, by 64 where there are 128 f32 108 ->
+     114, f16 112 -> 144. */
   static constexpr int operator_rows = 4;
   static constexpr int operator_registers(int size, int words) { return 16 / size * words <= 8 ? 64 : 128; }
 };

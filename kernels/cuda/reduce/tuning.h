@@ -53,8 +53,8 @@ constexpr int gr_flat_warps = 16, gr_flat_leaves = 32;
    27.2 -> 30.1, sum 300000 x 33 8.7 -> 14.2, 6929148 x 13 84.0 -> 83.9, f16 48.0 -> 45.5. */
 constexpr int gr_flat_words_for(bool variance) { return variance ? 8 : 4; }
 constexpr int gr_flat_blocks_for(bool variance) { return variance ? 1 : 2; }
-/* The same: turns of a thread at most, as a logarithm, so columns of so many times gr_flat_warps, a word's elements for
-   each; by other kernels, so: sum f16 3000000 x 17 53 -> 28 us, f32 678726 x 29 28 -> 19, 300000 x 33
+/* The same: turns of a thread at most, as a logarithm, so columns of so many times gr_flat_warps; more are not
+   measured. By other kernels, so: sum f16 3000000 x 17 53 -> 28 us, f32 678726 x 29 28 -> 19, 300000 x 33
    23 -> 11, 1000000 x 129 157 -> 128, f64 200000 x 401 177 -> 155, f16 2000000 x 50 57.6 -> 54.1; by a vector f64
    259627 x 83 55 -> 43, f32 1000000 x 99 121 -> 122. */
 constexpr int gr_flat_turns_for(int size) { return size == 2 ? 2 : size == 4 ? 4 : 5; }

@@ -45,7 +45,7 @@ struct gr_scan_tuning {
   /* ---- fewer columns than 32 without gaps, whose pieces go through a ring: woven.cuh ---- */
 
   /* So many elements of each column at least, and so many in all. H200, sums of f32: by 2^18 in all 100000 x 3 5.6 ->
-     9.6 us, by 2^20 1000000 x 3 17.1 -> 17.2, by 2^23 2000000 x 3 25.5 -> 32.3; by 1024 or 16384 of each 10000 x 24 and
+     9.6 us, by 2^20 1000000 x 3 16.8 -> 17.2, by 2^23 2000000 x 3 25.5 -> 32.3; by 1024 or 16384 of each 10000 x 24 and
      100000 x 24 within 1 %. */
   static constexpr int woven_length = 4096, woven_elements = 1 << 22;
   /* Pieces that a block has room for at least, if a row of each column is not more: sums of 3 columns of f32 227 us by
@@ -86,7 +86,7 @@ struct gr_scan_tuning {
   /* ---- a warp's elements: rows.cuh ---- */
 
   /* Copies of a lane that are asked for in a row: of every other element of 2^26, by four -> by eight, u8 sums 334 ->
-     250 us, f16 sums 328 -> 228, 8 bytes 392 -> 397. */
+     250 us, f16 sums 328 -> 228, 8 bytes 392 -> 397. Of whole words: not measured. */
   static constexpr int copies = 8;
   /* Words of a lane that are loaded together where narrow elements lie across words, and results that go out one by one
      in a row: 2 or 4, and 1 or 2, within 1 % (H100, every other of 2^25 f16, 2^26 u8, 2^25 f32). */

@@ -16,10 +16,7 @@ struct gr_of_present : R {
   using Blanked = std::conditional_t<blanks, R, gr_of_present>; /* reduces words in which NaN has been blanked */
 };
 
-/*
-** Elements of 2 or 4 bytes that are NaN become +0: returns 1 for one of 4 bytes, of two the mask of those
-** that were.
-*/
+/* Elements of 2 or 4 bytes that are NaN become +0: returns 1 for one of 4 bytes, of two the mask of those that were. */
 template <gr_dtype D>
 __device__ __forceinline__ uint32_t gr_blank_part(uint32_t &u) {
   if constexpr (gr_size<D> == 4) {
