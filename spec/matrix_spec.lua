@@ -113,6 +113,26 @@ describe("matrices at the edge", function()
     S.same_all({ 0, 0 }, gr.cosine(a, b, { rows = 2, pairs = true }), "cosine")
   end)
 
+  it("many rows of zeros are told from those whose squares vanish", function()
+    local kinds = { { 0, 0 }, { 3 * 2.0 ^ -900, 4 * 2.0 ^ -900 }, { 3, 4 }, { 3 * 2.0 ^ 900, -4 * 2.0 ^ 900 },
+      { 1 / 0, 1 }, { 0 / 0, 1 }, { -0.0, 0 } }
+    local norms = { 0, 5 * 2.0 ^ -900, 5, 5 * 2.0 ^ 900, 1 / 0, 0 / 0, 0 }
+    local rows, flat, expected, cosines = 140, {}, {}, {}
+    for row = 1, rows do
+      local kind = row % #kinds + 1
+      flat[2 * row - 1], flat[2 * row] = kinds[kind][1], kinds[kind][2]
+      expected[row] = norms[kind]
+      local finite = norms[kind] > 0 and norms[kind] < 1 / 0
+      cosines[row] = finite and (row % 3 == 0 and 0 / 0 or 1) or 0 / 0
+    end
+    local a, b = gr.array(flat, "f64"), {}
+    for k, x in ipairs(flat) do b[k] = (k + 1) // 2 % 3 == 0 and 0 or x end
+    S.same_all(expected, a:norm { rows = rows }, "rows")
+    S.same_all(expected, gr.array(flat, "f64"):matrix(rows):transpose():norm { axis = 1 }, "columns")
+    S.same_all(cosines, gr.cosine(a, gr.array(b, "f64"), { rows = rows, pairs = true }), "cosine of pairs")
+    S.same_all(expected, a:norm { rows = rows, into = gr.zeros(rows, "f64") }, "into")
+  end)
+
   -- Large enough for every kernel of columns; some end within a leaf, and some begin within a word.
   it("tall columns are those of one vector, and stay as they are", function()
     for _, shape in ipairs { { "f16", 17700, 512 }, { "bf16", 20480, 440 }, { "bf16", 92500, 96 }, { "f32", 9000, 512 },

@@ -91,33 +91,29 @@ double gr_scale_near_one(double largest) {
   return ldexp(1.0, -exponent < 1000 ? -exponent : 1000); /* the smallest subnormals stay below 1: good enough */
 }
 
-/* The largest magnitude of v, and its scale. */
-static gr_status scale_of(gr_context *c, gr_queue *q, gr_side side, const gr_reduce_job *job, gr_vec v, double *scale,
-                          double *largest) {
-  gr_reduce_job probe = *job;
-  gr_value r;
-  probe.op = GR_OP_norminf;
-  probe.a = v;
-  gr_status status = run_one(c, q, side, &probe, &r);
-  if (status != GR_OK) return status;
-  *largest = r.v[0].f;
-  *scale = gr_scale_near_one(*largest);
-  return GR_OK;
+/* Whether a vector's largest magnitude tells the result: of zeros, or of something infinite, a cosine has none. */
+static int is_settled(gr_op op, double largest, gr_value *r) {
+  if (gr_scale_near_one(largest) != 0) return 0;
+  *r = gr_value_f(op == GR_OP_norm2 ? largest : gr_nan());
+  return 1;
 }
 
 /* norm2 or cosine of f64 whose squares leave the safe range: find the scales, then once more. side: of the vectors. */
 static gr_status run_scaled(gr_context *c, gr_queue *q, gr_side side, gr_reduce_job *job, gr_value *r) {
-  double largest_a, largest_b = 1;
-  gr_status status = scale_of(c, q, side, job, job->a, &job->scale_a, &largest_a);
-  if (status == GR_OK && job->op == GR_OP_cosine) status = scale_of(c, q, side, job, job->b, &job->scale_b, &largest_b);
-  if (status != GR_OK) return status;
-  if (job->scale_a == 0 || job->scale_b == 0) {
-    int norm = job->op == GR_OP_norm2; /* of zeros, or of something infinite; a cosine has no value there */
-    *r = gr_value_f(norm ? largest_a : gr_nan());
-    return GR_OK;
+  const int cosine = job->op == GR_OP_cosine;
+  gr_reduce_job probe = *job;
+  probe.op = GR_OP_norminf;
+  gr_status status = run_one(c, q, side, &probe, r);
+  if (status != GR_OK || is_settled(job->op, r->v[0].f, r)) return status;
+  job->scale_a = gr_scale_near_one(r->v[0].f);
+  if (cosine) {
+    probe.a = job->b;
+    status = run_one(c, q, side, &probe, r);
+    if (status != GR_OK || is_settled(job->op, r->v[0].f, r)) return status;
+    job->scale_b = gr_scale_near_one(r->v[0].f);
   }
   status = run_one(c, q, side, job, r);
-  if (job->op == GR_OP_norm2) r->v[0].f /= job->scale_a;
+  if (!cosine) r->v[0].f /= job->scale_a;
   return status;
 }
 
@@ -247,26 +243,6 @@ gr_status gr_reduce_quietly(gr_context *c, gr_op op, const gr_array *a, gr_value
   return status;
 }
 
-/* Redo, one by one, the vectors whose squares left the safe range. flags: 1 for the others. */
-static gr_status redo_unsafe(gr_context *c, const gr_reduce_job *job, gr_shape s, gr_array *out, gr_array *flags) {
-  gr_value all, r;
-  gr_vec f, o;
-  gr_status status = gr_reduce_quietly(c, GR_OP_all, flags, &all);
-  if (status != GR_OK || all.v[0].i) return status;
-  if ((status = gr_array_read(flags, GR_HOST, &f)) != GR_OK) return status;
-  if ((status = gr_array_write(out, GR_HOST, 0, &o)) != GR_OK) return status;
-  gr_stop_begin(&c->stop);
-  for (int64_t k = 0; k < job->count; k++) {
-    if (k % 256 == 0 && (status = gr_context_look(c)) != GR_OK) return status;
-    double safe = gr_element_get(flags->dtype, (const char *)f.data + k * f.stride).v[0].f;
-    gr_reduce_job one = one_of(job, s, k);
-    if (safe != 0 || one.n == 0) continue;
-    if ((status = run_scaled(c, out->storage->queue, gr_kernel_side(out->storage), &one, &r)) != GR_OK) return status;
-    gr_element_put_f(out->dtype, (char *)(uintptr_t)o.data + k * o.stride, r.v[0].f);
-  }
-  return GR_OK;
-}
-
 /* Into dense arrays: kernels write their results next to each other. */
 static gr_status run_dense(gr_context *c, gr_reduce_job *job, gr_shape s, gr_array *out, gr_array *out2) {
   gr_queue *q = out->storage->queue;
@@ -291,11 +267,52 @@ static gr_status run_each(gr_context *c, gr_reduce_job *job, gr_shape s, gr_arra
   return status;
 }
 
+/* The largest magnitude of each vector, for the host. */
+static gr_status largest_of_each(gr_context *c, gr_shape s, const gr_array *a, int64_t n, gr_array *out, gr_vec *v) {
+  void (*trace)(const gr_reduction *) = c->trace;
+  c->trace = NULL;
+  gr_status status = gr_array_make_beside(c, a, out, GR_F64, n);
+  if (status == GR_OK) status = gr_reduce_each(c, GR_OP_norminf, s, a, NULL, 0, out, NULL);
+  c->trace = trace;
+  return status == GR_OK ? gr_array_read(out, GR_HOST, v) : status;
+}
+
+/*
+** One vector after the other. Those of zeros alone have squares out of the safe range, too, and there may be many:
+** after FEW_UNSAFE the largest magnitudes of all vectors are made at once, which settle these.
+*/
+#define FEW_UNSAFE 8
 gr_status gr_reduce_redo(gr_context *c, gr_op op, gr_shape s, const gr_array *a, const gr_array *b, gr_array *out,
                          gr_array *flags) {
+  const gr_array *inputs[2] = {a, b && b->n == a->n ? b : NULL};
+  gr_array largest[2] = {{0}, {0}};
+  gr_vec f, o, most[2] = {{0}, {0}};
   gr_reduce_job job;
-  const gr_status status = reduce_job(op, a, b, 0, s, &job);
-  return status == GR_OK ? redo_unsafe(c, &job, s, out, flags) : status;
+  gr_value r;
+  int64_t unsafe = 0;
+  gr_status status = reduce_job(op, a, b, 0, s, &job);
+  if (status == GR_OK) status = gr_reduce_quietly(c, GR_OP_all, flags, &r);
+  if (status != GR_OK || r.v[0].i) return status;
+  if ((status = gr_array_read(flags, GR_HOST, &f)) != GR_OK) return status;
+  if ((status = gr_array_write(out, GR_HOST, 0, &o)) != GR_OK) return status;
+  gr_stop_begin(&c->stop);
+  for (int64_t k = 0; k < job.count && status == GR_OK; k++) {
+    gr_reduce_job one = one_of(&job, s, k);
+    if (k % 256 == 0 && (status = gr_context_look(c)) != GR_OK) break;
+    if (gr_element_get(flags->dtype, (const char *)f.data + k * f.stride).v[0].f != 0 || one.n == 0) continue;
+    int settled = 0;
+    for (int i = 0; i < 2 && inputs[i] && unsafe >= FEW_UNSAFE && status == GR_OK; i++) {
+      if (unsafe == FEW_UNSAFE) status = largest_of_each(c, s, inputs[i], job.count, &largest[i], &most[i]);
+      if (status == GR_OK && !settled) settled = is_settled(op, ((const double *)most[i].data)[k], &r);
+    }
+    unsafe++;
+    if (status == GR_OK && !settled)
+      status = run_scaled(c, out->storage->queue, gr_kernel_side(out->storage), &one, &r);
+    if (status == GR_OK) gr_element_put_f(out->dtype, (char *)(uintptr_t)o.data + k * o.stride, r.v[0].f);
+  }
+  gr_array_release(&largest[0]);
+  gr_array_release(&largest[1]);
+  return status;
 }
 
 /* Into an array that is not what is reduced: of that some vectors may be read again when results are there. */
@@ -323,7 +340,7 @@ gr_status gr_reduce_each(gr_context *c, gr_op op, gr_shape s, const gr_array *a,
   if (!gr_may_overflow(op, a->dtype)) return run_each(c, &job, s, out, out2);
   status = gr_array_make_beside(c, out, &flags, out->dtype, job.count);
   if (status == GR_OK) status = run_each(c, &job, s, out, &flags);
-  if (status == GR_OK) status = redo_unsafe(c, &job, s, out, &flags);
+  if (status == GR_OK) status = gr_reduce_redo(c, op, s, a, b, out, &flags);
   gr_array_release(&flags);
   return status;
 }
