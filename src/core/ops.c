@@ -297,9 +297,10 @@ gr_status gr_reduce_redo(gr_context *c, gr_op op, gr_shape s, const gr_array *a,
   if ((status = gr_array_write(out, GR_HOST, 0, &o)) != GR_OK) return status;
   gr_stop_begin(&c->stop);
   for (int64_t k = 0; k < job.count && status == GR_OK; k++) {
-    gr_reduce_job one = one_of(&job, s, k);
     if (k % 256 == 0 && (status = gr_context_look(c)) != GR_OK) break;
-    if (gr_element_get(flags->dtype, (const char *)f.data + k * f.stride).v[0].f != 0 || one.n == 0) continue;
+    if (gr_element_get(flags->dtype, (const char *)f.data + k * f.stride).v[0].f != 0) continue;
+    gr_reduce_job one = one_of(&job, s, k);
+    if (one.n == 0) continue;
     int settled = 0;
     for (int i = 0; i < 2 && inputs[i] && unsafe >= FEW_UNSAFE && status == GR_OK; i++) {
       if (unsafe == FEW_UNSAFE) status = largest_of_each(c, s, inputs[i], job.count, &largest[i], &most[i]);

@@ -32,6 +32,8 @@ enum gr_combine_mode : uint8_t {
 struct gr_rows_by_element_args {
   int row_threads_log2; /* threads of a row */
   int rows;             /* of a warp */
+  int second_bytes;     /* of a warp's stage of the second input */
+  int gaps;             /* every 128 bytes of a stage are followed by a gap */
 };
 struct gr_rows_staged_args {
   int row_threads_log2; /* threads of a row */

@@ -55,7 +55,7 @@ struct Row {
 };
 constexpr Row rows[] = {
     {GR_KERNEL_leaves, "segments", accepts_segments, plan_segments},
-    {GR_KERNEL_rows_by_vector, "rows of a leaf or more by one vector, odd ones of 640 bytes or more",
+    {GR_KERNEL_rows_by_vector, "rows of a leaf or more by one vector, odd ones of 1280 bytes or more",
      accepts_rows_by_vector, plan_rows_by_vector},
     {GR_KERNEL_rows_staged, "rows up to a leaf, of whole aligned words; narrow ones also without",
      accepts_rows_staged, plan_rows_staged},

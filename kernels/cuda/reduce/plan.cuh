@@ -188,30 +188,40 @@ bool accepts_rows_by_element(const Plan &p, const gr_cuda_chip &) {
   return p.many && fits_stage(p.args.job, p.args.job.a) && fits_stage(p.args.job, p.args.job.b);
 }
 
+/*
+** Threads that share a row, of which a warp has so many: as few as have 16 lanes of one element each, or 4 where lanes
+** have no order; more, where a warp has no rows for all of them, or a row is longer than the tree has lanes.
+*/
+int by_element_threads_log2(const Plan &p, int64_t rows) {
+  const gr_reduce_job &j = p.args.job;
+  auto single = [&](int log) { return p.entry.by_lanes && gr_by_element_is_single(gr_size_of(j.dtype), log); };
+  int log = p.entry.by_lanes ? 1 : 2;
+  while (single(log) && j.n > gr_by_element_held << log) log++;
+  if (rows << log < 32)
+    while (log < 5 && (single(log) || rows << log < 32)) log++;
+  return log;
+}
+
 void plan_rows_by_element(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip &chip) {
   gr_reduce_job &j = p.args.job;
   gr_rows_by_element_args &how = p.args.rows_by_element;
-  int64_t bytes = j.n * gr_size_of(j.dtype), rows, warps = t.rows_by_element.block_warps;
+  const int size = gr_size_of(j.dtype);
+  int64_t bytes = j.n * size, rows, warps = t.rows_by_element.block_warps;
   int64_t step = j.a.step > j.b.step ? j.a.step : j.b.step;
-  const bool few_pairs = p.inputs == 2 && p.entry.by_lanes && gr_size_of(j.dtype) == 2 &&
-                         j.count < (int64_t)chip.sms * Shares::few_pairs;
-  const int64_t most = few_pairs ? Shares::few_pairs_alone : p.entry.alone;
-  bool tiny = j.n <= most && bytes <= Shares::tiny_bytes &&
-              (Shares::tiny_rows - 1) * step + bytes <= gr_by_element_bytes; /* a row of one thread */
   rows = step == 0 ? 32 : (gr_by_element_bytes - bytes) / step + 1;
+  const bool tiny = j.n <= p.entry.alone && rows >= Shares::tiny_rows; /* a row of one thread */
   /* few rows: rather more warps */
   rows =
       clamp(rows, 1, clamp(ceil_div(j.count, (int64_t)chip.sms * t.rows_by_element.warps), tiny ? 32 : 1, INT32_MAX));
   if (tiny && rows > 32) rows = rows / 32 * 32;
   if (j.count <= t.rows_by_element.few_rows) warps = 1;
-  /* A row has one thread; or so many threads of a warp that each has 8 lanes; or the whole warp. */
-  how.row_threads_log2 = tiny ? 0
-                         : j.n <= gr_by_element_shared && j.n <= GR_LANES(gr_size_of(j.dtype))
-                             ? log2_of(power_of_two(j.n) / 8)
-                             : 5;
+  how.row_threads_log2 = tiny ? 0 : by_element_threads_log2(p, rows);
   how.rows = (int)rows;
+  how.gaps = step / size % 2 == 0 && how.row_threads_log2 < (p.entry.by_lanes ? 1 : 5);
+  how.second_bytes = p.inputs == 2 ? gr_stage_bytes_for(size, j.b.step == 0 ? (int)bytes : gr_by_element_bytes) : 0;
   p.args.nodes = 1;
   p.launch.threads = (unsigned)(warps * 32);
+  p.launch.shared = (unsigned)(warps * (gr_stage_bytes_for(size, gr_by_element_bytes) + how.second_bytes));
   p.per_block = warps * rows;
   p.blocks_per_group = 1;
 }

@@ -19,12 +19,19 @@ constexpr int gr_leaves_warps = 16;
 /* gr_reduce_rows_by_element: what a warp stages of its rows, in bytes: by 2048 instead sum f32 rows of 33 17.7 ->
    23.7 us, max of 101 54.0 -> 66.4 (H100); and warps of a block at most: by 2 17.9 -> 18.8 and 54.1 -> 56.4. */
 constexpr int gr_by_element_bytes = 4096, gr_by_element_warps = 4;
-/* The same: elements of a row that threads of a warp share, 8 lanes each. H100: by 64 instead of 128 argmax f32 rows of
-   101 61.8 -> 94.6, var f64 rows of 61 84.9 -> 83.8. */
-constexpr int gr_by_element_shared = 128;
-/* The same: elements of a second input that a thread holds in registers: by 32 f32 rows of 13 by a vector
-   13.5 -> 13.7 us (H100). */
+/* The same: what may follow every 128 bytes of a stage, one element and at least 4 bytes, so that threads with rows of
+   2^k bytes meet different banks; and the bytes of a stage with room for so many from anywhere in a word. */
+constexpr int gr_stage_gap_for(int size) { return size == 8 ? 8 : 4; }
+constexpr int gr_stage_bytes_for(int size, int bytes) {
+  return ((bytes + 32) / 128 * (128 + gr_stage_gap_for(size)) + 128 + 15) / 16 * 16;
+}
+/* The same: lanes of the tree that a thread folds on its own, of rows that have no more than one element in each (by 8
+   var f32 rows of 51 61.7 -> 69.3 us, H200, 150 MB); and whether 2^log threads have such a row. More threads have all
+   lanes of the tree. */
 constexpr int gr_by_element_held = 16;
+constexpr __host__ __device__ bool gr_by_element_is_single(int size, int log) {
+  return gr_by_element_held << log <= GR_LANES(size);
+}
 /* gr_reduce_rows_by_vector: warps of a block, and blocks that find room on a multiprocessor: by 2 warps, or 4 blocks,
    within 1 % (H100, 1024 x 65536, 10000 x 2001). */
 constexpr int gr_by_vector_warps = 4, gr_by_vector_blocks = 6;
@@ -138,8 +145,8 @@ typedef struct gr_reduce_tuning {
     /* Rows that a warp takes, one after the other, of a leaf of the vector: a lane keeps the result of each, so no
        more. By 16 f32 262144 x 1024 378 -> 383 us (H100). */
     int most_rows;
-    /* Bytes of a row that begins anywhere in a word; a shorter one is staged with the vector beside it. f32 608 x 691
-       takes 1.34 us so; H100: by 320 rows of 404 bytes 96.5 -> 102, of 1020 within 1 %. */
+    /* Bytes of a row that begins anywhere in a word; a shorter one is staged with the vector beside it: by 640 rows of
+       165 f32 49 -> 73 us, of 85 f64 43 -> 58; by 4096 of 691 33 -> 48 (H200, 120 MB). */
     int least_bytes;
   } rows_by_vector;
   struct {
@@ -211,7 +218,7 @@ static inline const gr_reduce_tuning &gr_reduce_tuning_for(const gr_cuda_chip &c
                  .vector_warps = 8,
                  .row_warps = 128,
                  .variance_warps = 24},
-      .rows_by_vector = {.blocks = gr_by_vector_blocks, .most_rows = 32, .least_bytes = 640},
+      .rows_by_vector = {.blocks = gr_by_vector_blocks, .most_rows = 32, .least_bytes = 1280},
       .rows_staged = {.warps = 16},
       .rows_by_element = {.warps = 16, .block_warps = gr_by_element_warps, .few_rows = 3},
       .cols_by_lane = {.warps = 8, .least_warps = 4},
@@ -264,15 +271,8 @@ struct gr_reduce_shares {
      all places are taken, of 2^22, 6.8 -> 7.9. By 1 a number of 2^21 11.6 -> 11.7 us (H100). */
   static constexpr int ahead_blocks = 2;
 
-  /* gr_reduce_rows_by_element: bytes of a row of one thread at most: by 128 sum f32 rows of 50 24.1 -> 28.2 us, max f64
-     of 31 30.3 -> 29.9 (H100); and rows of those that the stage must have room for: rows without gaps always have, as
-     16 of 256 bytes are what is staged. */
-  static constexpr int tiny_bytes = 256, tiny_rows = 16;
-  /* The same: rows of pairs of 2-byte elements (few_pairs for each multiprocessor); if there are fewer, threads share
-     those of more than few_pairs_alone elements: f16 by a vector 5000 x 50 3.2 -> 1.9 us, 20000 x 50 4.9 -> 3.2,
-     19180 x 26 4.0 -> 2.5, 9896 x 19 2.6 -> 2.0. Shared, 80000 x 50 would take 8.2 us for 6.6 (few_pairs), 20000 x 12
-     1.95 for 1.54 (few_pairs_alone). */
-  static constexpr int few_pairs = 256, few_pairs_alone = 16;
+  /* gr_reduce_rows_by_element: rows of a stage, with fewer of which none is one thread's. */
+  static constexpr int tiny_rows = 16;
   /* gr_reduce_cols_sum: bytes of a row of 8-byte elements, from which rows that begin within a word go by lane, where
      no word is shifted: sum f64 1225 x 17635 58.9 -> 44.2 us, 300 x 100001 80.5 -> 61.8, 65536 x 1023 139 -> 135,
      1700 x 20001 and 30000 x 3001 within 1 %; but 1000000 x 101 229 -> 240, by a vector 500000 x 101 115 -> 128. */
@@ -379,30 +379,27 @@ constexpr int gr_staged_kept_log2 = 2;
 constexpr int gr_staged_unrolled = 4, gr_staged_folded = 2, gr_staged_summed = 4;
 
 /*
-** Blocks of gr_reduce_rows_by_element. Without lanes 12 lose a third; by 6 rows of 16 are best (u8 2884, i16 3633) and
-** of 1024 worst (2517, 2856), by 9 the other way round (2517, 3512; 3058, 3741); H100: by 6 instead of 7 max f32 rows
-** of 101 53.2 -> 55.5 us, sum u8 of 50 28.2 -> 28.4. Two inputs by 3 or 4 within 1 % (rows of 33); variances by 4
-** instead of 6 f32 rows of 101 111 -> 147, of 13 13.4 -> 16.7; f16 sums by 6 instead of 8 rows of 101 36.8 -> 41.3, of
-** 33 13.8 -> 15.0; others by 7 instead of 9 sum f32 rows of 33 17.6 -> 18.1, of 301 151 -> 191.
+** Blocks of gr_reduce_rows_by_element (H200, us of 120 MB): sums of rows of 129 f32 by 8 instead of 9 43.0 -> 44.2,
+** maxima of 101 f32 by 7 instead of 8 36.2 -> 36.8, by a vector of 101 f32 by 6 instead of 7 46.6 -> 49.0. More of them
+** spill: sums of 101 bf16 by 9 43 -> 49, dots of 101 pairs of f64 by 7 72 -> 76.
 */
-constexpr int gr_by_element_blocks_for(const gr_reducer_traits &r, bool is_f16) {
+constexpr int gr_by_element_blocks_for(const gr_reducer_traits &r) {
   if (r.red == GR_RED_SUM && r.fields > 1) return 7; /* what is present; by 9 it spills: rows of 64 f32 88 -> 84 us */
-  return r.inputs > 1 ? 4 : r.variance ? 6 : !r.lanes ? 7 : r.red == GR_RED_SUM && is_f16 ? 8 : 9;
+  if (r.inputs > 1) return r.fields > 1 ? 4 : r.size == 8 ? 6 : 7;
+  return r.variance ? 7 : r.lanes && r.size > 2 ? 9 : 8;
 }
 /*
-** The same: elements of a row of one thread at most; of more, threads share one. Sums, by 32 f32 rows of 50 24.5 ->
-** 28.5 us (H100). Others of 4 bytes (products, variances, norms), by 64 var f32 300000 x 50 33.1 -> 39.3, by a vector
-** 80000 x 50 11.0 -> 12.8; 2-byte types, by 128 var f16 300000 x 101 74.7 -> 83.8, by a vector 46.2 -> 55.7, of 884
-** rows of 116 1.6 -> 5.8, but mse 82.3 -> 79.2. Without lanes, of which a thread makes none for an element that is not
-** there, by 64 argmax f16 300000 x 101 44.5 -> 64.5.
+** The same: elements of a row of one thread at most; of more, threads share one. Without lanes a thread makes none for
+** an element that is not there: by 64 instead of 112 argmax f16 rows of 75 69 -> 84 us, max f16 of 101 45 -> 50, by 128
+** argmax f16 of 127 73 -> 105; by 48 instead of 64 max f32 of 54 35 -> 39 (H200, 120 MB).
 */
 constexpr int gr_by_element_alone_for(const gr_reducer_traits &r) {
-  if (!r.lanes) return r.size == 2 ? 128 : 64;
-  return r.size == 8 || (r.size == 4 && r.red != GR_RED_SUM) ? 32 : 64;
+  if (r.lanes) return gr_by_element_held;
+  return r.size == 2 ? 112 : r.size == 8 ? 32 : 64;
 }
-/* The same: elements, or four bytes of them, and words of a thread at a time. H100: by 2 elements sum u8 rows of 50
-   28.2 -> 30.1 us, max f32 of 101 within 1 %; by 1 word sums of f32 rows of 101 and 301 within 1 %. */
-constexpr int gr_by_element_unrolled = 4, gr_by_element_words = 2;
+/* The same: elements, or four bytes of them, at a time. H100: by 2 sum u8 rows of 50 28.2 -> 30.1 us, max f32 of 101
+   within 1 %. */
+constexpr int gr_by_element_unrolled = 4;
 
 /* Elements of a lane that gr_reduce_cols_by_lane has in a flight, of which two are on their way. Both passes of
    variances (whose sums of 16-bit floats are in f64) would spill by two. */
