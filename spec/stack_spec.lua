@@ -158,7 +158,7 @@ local refuse = [[
 #include <unistd.h>
 void *aligned_alloc(size_t alignment, size_t bytes) {
   static void *(*real)(size_t, size_t);
-  if (alignment == 64 && bytes == 384 * 1024) return write(2, "refused\n", 8), NULL;
+  if (alignment == 64 && bytes == 640 * 1024) return write(2, "refused\n", 8), NULL;
   if (!real) real = (void *(*)(size_t, size_t))dlsym(RTLD_NEXT, "aligned_alloc");
   return real(alignment, bytes);
 }]]

@@ -12,8 +12,8 @@
 
 #include <stddef.h>
 
-/* The most that kernels take within each other: two strips of columns, and below them a leaf as doubles. */
-#define GR_ROOM (384 * 1024)
+/* The most that kernels take within each other: exponentials of a row of softmax, and what is taken to make them. */
+#define GR_ROOM (640 * 1024)
 
 /* So many bytes, at the start of a cache line. Their values are of no meaning. */
 void *gr_room_take(size_t bytes);
