@@ -219,12 +219,13 @@ typedef void (*gr_flat)(const gr_flat_job *job, double *sums);
 /* Sums of rows of n elements, f32 or f64: element k of row r is at x + r * step + k * size. */
 typedef void (*gr_row_sums)(gr_dtype t, const char *x, int64_t step, int n, int rows, double *sums);
 
-/* The same of products with one vector, whose elements are y_step apart, or with ones (NULL), of u8, i8 and i16, too
-   (then sums are int64_t); sums has room for a multiple of GR_NARROW_ROWS rows. And whether it is to be asked (ones:
-   for sums) for rows of n elements. */
-typedef void (*gr_row_dots)(gr_dtype t, const char *x, int64_t step, const char *y, int64_t y_step, int n, int rows,
-                            void *sums);
-typedef int (*gr_row_dots_fit)(gr_dtype t, int ones, int64_t n);
+/* The same of products with ones (y is NULL), with one vector, whose elements are y_step apart (y_row is 0), or with
+   rows of as many, side by side, that are y_row apart. With one vector of u8, i8 and i16, too (then sums are int64_t).
+   sums has room for a multiple of GR_NARROW_ROWS rows. And whether it is to be asked for rows of n elements. */
+typedef enum gr_row_factors { GR_ONES, GR_ONE_VECTOR, GR_OWN_ROWS } gr_row_factors;
+typedef void (*gr_row_dots)(gr_dtype t, const char *x, int64_t step, const char *y, int64_t y_step, int64_t y_row,
+                            int n, int rows, void *sums);
+typedef int (*gr_row_dots_fit)(gr_dtype t, gr_row_factors factors, int64_t n);
 
 typedef struct gr_cpu_table {
   const char *name;

@@ -314,11 +314,15 @@ static void do_batch(void *arg, int64_t k) {
 ** Narrow rows of all dtypes are turned, so that a vector works on several.
 */
 
-/* Whether rows are multiplied with one vector, or with ones, by the kernel for it. */
+/* Whether rows are multiplied with one vector, with others, or with ones, by the kernel for it. */
+#define DOTS_CACHED (2 << 20) /* bytes; of rows longer than a leaf, which are not read in memory's order */
 static int are_dots(const gr_plan *p) {
+  const gr_reduce_job *job = p->job;
   const gr_cpu_table *table = gr_cpu_table_in_use();
-  if (p->inputs == 2 && p->job->b.step != 0) return 0;
-  return table->row_dots && table->row_dots_fit(p->job->dtype, p->inputs < 2, p->job->n);
+  const gr_row_factors factors = p->inputs < 2 ? GR_ONES : job->b.step == 0 ? GR_ONE_VECTOR : GR_OWN_ROWS;
+  if (factors == GR_OWN_ROWS && job->b.stride != p->size) return 0;
+  if (job->n > GR_LEAF(p->size) && job->count * job->n * p->size > DOTS_CACHED) return 0;
+  return table->row_dots && table->row_dots_fit(job->dtype, factors, job->n);
 }
 
 static int are_sums(const gr_plan *p) {
@@ -326,6 +330,31 @@ static int are_sums(const gr_plan *p) {
   if (job->a.stride != p->size || job->count < 8 || !(are_double_sums(p) || are_whole_sums(p))) return 0;
   if (p->red == GR_RED_DOT) return are_dots(p);
   return (job->dtype == GR_F32 || job->dtype == GR_F64) && job->n >= 16;
+}
+
+/*
+** Dots of rows longer than a leaf, GR_NARROW_ROWS of them at most, leaf by leaf: what the vector has there becomes
+** doubles once, which the first cache delivers for each row.
+*/
+#define LEVELS 16 /* of leaves of DOTS_CACHED */
+static void dots_by_leaves(const gr_plan *p, const char *row, int rows, double *sums) {
+  const gr_vec *x = &p->job->a, *y = &p->job->b;
+  const int64_t leaf = GR_LEAF(p->size);
+  double node[LEVELS][GR_NARROW_ROWS], own[GR_NARROW_ROWS]; /* a binary counter (gr_counter) for each row */
+  int64_t from, k, count = 0;
+  int top = 0, i;
+  for (from = 0; from < p->job->n; from += leaf) {
+    const int64_t left = p->job->n - from;
+    gr_cpu_table_in_use()->row_dots(p->job->dtype, row + from * p->size, x->step,
+                                    (const char *)y->data + from * y->stride, y->stride, 0,
+                                    (int)(left < leaf ? left : leaf), rows, own);
+    for (k = count++; k & 1; k >>= 1)
+      for (top--, i = 0; i < rows; i++) own[i] = node[top][i] + own[i];
+    memcpy(node[top++], own, (size_t)rows * sizeof(*own));
+  }
+  for (top--; top > 0; top--)
+    for (i = 0; i < rows; i++) node[top - 1][i] = node[top - 1][i] + node[top][i];
+  memcpy(sums, node[0], (size_t)rows * sizeof(*sums));
 }
 
 #define MANY_ROWS 1024 /* whose sums are still in the first cache when they are finished */
@@ -345,8 +374,11 @@ static void do_sums_batch(void *arg, int64_t k) {
     double *const sums = end - v < GR_NARROW_ROWS ? rest : out + v;
     rows = end - v < MANY_ROWS ? (int)(end - v) : MANY_ROWS;
     if (sums != rest) rows -= rows % GR_NARROW_ROWS;
-    if (dots)
-      table->row_dots(job->dtype, row, x->step, p->inputs < 2 ? NULL : (const char *)y->data, y->stride, n, rows, sums);
+    if (dots && n > GR_LEAF(p->size))
+      dots_by_leaves(p, row, rows = rows < GR_NARROW_ROWS ? rows : GR_NARROW_ROWS, sums);
+    else if (dots)
+      table->row_dots(job->dtype, row, x->step, p->inputs < 2 ? NULL : (const char *)y->data + v * y->step, y->stride,
+                      p->inputs < 2 ? 0 : y->step, n, rows, sums);
     else if (n <= GR_SHORT) table->row_sums(job->dtype, row, x->step, n, rows, sums);
     else
       for (i = 0; i < rows; i++) sums[i] = p->span(row + i * x->step, NULL, job->n, job).f[0];
