@@ -220,7 +220,7 @@ typedef void (*gr_flat)(const gr_flat_job *job, double *sums);
 typedef void (*gr_row_sums)(gr_dtype t, const char *x, int64_t step, int n, int rows, double *sums);
 
 /* The same of products with ones (y is NULL), with one vector, whose elements are y_step apart (y_row is 0), or with
-   rows of as many, side by side, that are y_row apart. With one vector of u8, i8 and i16, too (then sums are int64_t).
+   rows of as many, side by side, that are y_row apart. Of u8, i8 and i16 with one vector alone (sums are int64_t).
    sums has room for a multiple of GR_NARROW_ROWS rows. And whether it is to be asked for rows of n elements. */
 typedef enum gr_row_factors { GR_ONES, GR_ONE_VECTOR, GR_OWN_ROWS } gr_row_factors;
 typedef void (*gr_row_dots)(gr_dtype t, const char *x, int64_t step, const char *y, int64_t y_step, int64_t y_row,

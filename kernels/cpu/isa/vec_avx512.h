@@ -112,6 +112,12 @@ GR_INLINE vf vf_load_first(gr_dtype t, const void *p, int n) {
   return t == GR_F16 ? (vf)_mm512_cvtph_ps(halves) : (vf)_mm512_slli_epi32(_mm512_cvtepu16_epi32(halves), 16);
 }
 
+/* The lower half of a vector, or the upper. */
+#define GR_ROW_HALVES 1
+GR_INLINE vd vf_doubles(vf x, int upper) {
+  return (vd)_mm512_cvtps_pd(upper ? _mm512_extractf32x8_ps((__m512)x, 1) : _mm512_castps512_ps256((__m512)x));
+}
+
 /* Lane l becomes the sum (or product) of lanes 0 .. l, by doubling halves: the upper takes the lower's last. */
 #define GR_STEP(mask) v = multiply ? _mm512_mask_mul_pd(v, mask, v, t) : _mm512_mask_add_pd(v, mask, v, t)
 GR_INLINE vd vd_scan(int multiply, vd x) {

@@ -328,7 +328,7 @@ static int are_dots(const gr_plan *p) {
 static int are_sums(const gr_plan *p) {
   const gr_reduce_job *job = p->job;
   if (job->a.stride != p->size || job->count < 8 || !(are_double_sums(p) || are_whole_sums(p))) return 0;
-  if (p->red == GR_RED_DOT) return are_dots(p);
+  if (p->red == GR_RED_DOT || gr_size_of(job->dtype) == 2) return are_dots(p);
   return (job->dtype == GR_F32 || job->dtype == GR_F64) && job->n >= 16;
 }
 
