@@ -97,6 +97,12 @@ GR_INLINE vf vf_load(gr_dtype t, const void *p) {
   }
 }
 
+/* Numbers, rounded to f16. */
+#define GR_ROUNDS_HALVES 1
+GR_INLINE void vf_store_f16(void *p, vf x) {
+  _mm_storeu_si128((__m128i *)p, _mm256_cvtps_ph((__m256)x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+}
+
 /* Lane l becomes the sum (or product) of lanes 0 .. l, by doubling halves: the upper takes the lower's last. */
 GR_INLINE vd vd_scan(int multiply, vd x) {
   vd t = (vd)_mm256_movedup_pd((__m256d)x);

@@ -118,6 +118,12 @@ GR_INLINE vd vf_doubles(vf x, int upper) {
   return (vd)_mm512_cvtps_pd(upper ? _mm512_extractf32x8_ps((__m512)x, 1) : _mm512_castps512_ps256((__m512)x));
 }
 
+/* Numbers, rounded to f16. */
+#define GR_ROUNDS_HALVES 1
+GR_INLINE void vf_store_f16(void *p, vf x) {
+  _mm256_storeu_si256((__m256i *)p, _mm512_cvtps_ph((__m512)x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+}
+
 /* Lane l becomes the sum (or product) of lanes 0 .. l, by doubling halves: the upper takes the lower's last. */
 #define GR_STEP(mask) v = multiply ? _mm512_mask_mul_pd(v, mask, v, t) : _mm512_mask_add_pd(v, mask, v, t)
 GR_INLINE vd vd_scan(int multiply, vd x) {
