@@ -262,6 +262,7 @@ typedef struct gr_cpu_table {
   gr_row_dots_fit row_dots_fit;
   gr_down down[GR_REDUCER_COUNT][GR_DTYPE_COUNT]; /* NULL: vectors are turned and taken one by one */
   gr_flat flat[GR_REDUCER_COUNT][GR_DTYPE_COUNT]; /* NULL: the same */
+  int flat_least;                                 /* columns, where there is a number for each row */
 } gr_cpu_table;
 
 #if (defined(__x86_64__) || defined(__i386__)) && defined(__GNUC__) && defined(__SSE2__)

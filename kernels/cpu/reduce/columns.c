@@ -72,15 +72,13 @@ static void turn_strip(const gr_plan *p, int64_t v, int columns, int64_t from, i
 
 /* ---- all columns as one vector ---- */
 
-/* NULL, or what does so. A number for each row is to be spread over its columns, which does not pay for few of them
-   (two of f32: 1.6 -> 2.4 us). */
-#define LEAST_SPREAD 5
+/* NULL, or what does so. */
 static gr_flat flat_of(const gr_plan *p) {
   const gr_reduce_job *job = p->job;
   const gr_vec *y = &job->b;
   const int64_t row = job->count * p->size;
   if (job->count >= GR_DOWN_LEAST || job->a.stride != row) return NULL;
-  if (p->inputs == 2 && y->step == 0 && job->count < LEAST_SPREAD) return NULL;
+  if (p->inputs == 2 && y->step == 0 && job->count < gr_cpu_table_in_use()->flat_least) return NULL;
   if (p->inputs == 2 && y->step != 0 && (y->step != p->size || y->stride != row)) return NULL;
   return gr_cpu_table_in_use()->flat[p->red][job->dtype];
 }
