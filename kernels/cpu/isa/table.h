@@ -257,7 +257,7 @@ typedef struct gr_cpu_table {
   gr_scaled_store scaled_store;
   gr_narrow narrow_softmax, narrow_rmsnorm;
   gr_row_sums row_sums, row_squares;
-  int places_turned;    /* rows of more numbers of 64 bits are not turned to find positions */
+  int places_turned[9]; /* rows of more elements of so many bytes are not turned to find positions */
   gr_row_dots row_dots; /* NULL: there is none */
   gr_row_dots_fit row_dots_fit;
   gr_down down[GR_REDUCER_COUNT][GR_DTYPE_COUNT]; /* NULL: vectors are turned and taken one by one */

@@ -413,14 +413,29 @@ GR_INLINE vf vf_clean(vf_mask m, vf x, vf other) { return (vf)_mm512_mask_mov_ps
 GR_INLINE vd vd_clean(vd_mask m, vd x, vd other) { return (vd)_mm512_mask_mov_pd((__m512d)other, m, (__m512d)x); }
 GR_INLINE int vf_any(vf_mask m) { return m != 0xffff; }
 GR_INLINE int vd_any(vd_mask m) { return m != 0xff; }
-/* The larger or smaller of numbers of 64 bits, of floats with -0 below +0; z where two differ, else w. */
-GR_INLINE vi vi_better(int floats, int largest, vi x, vi y) {
-  if (floats) return (vi)(largest ? vd_max((vd)x, (vd)y) : vd_min((vd)x, (vd)y));
-  return (vi)(largest ? _mm512_max_epi64((__m512i)x, (__m512i)y) : _mm512_min_epi64((__m512i)x, (__m512i)y));
+/* The larger or smaller of numbers of 32 or 64 bits, of floats with -0 below +0; z where two differ, else w. */
+GR_INLINE vi vi_better(gr_dtype t, int largest, vi x, vi y) {
+  const __m512i a = (__m512i)x, b = (__m512i)y;
+  if (t == GR_F32) return (vi)(largest ? vf_max((vf)x, (vf)y) : vf_min((vf)x, (vf)y));
+  if (t == GR_F64) return (vi)(largest ? vd_max((vd)x, (vd)y) : vd_min((vd)x, (vd)y));
+  if (t == GR_U32) return (vi)(largest ? _mm512_max_epu32(a, b) : _mm512_min_epu32(a, b));
+  if (t == GR_I32) return (vi)(largest ? _mm512_max_epi32(a, b) : _mm512_min_epi32(a, b));
+  return (vi)(largest ? _mm512_max_epi64(a, b) : _mm512_min_epi64(a, b));
 }
-GR_INLINE vi vi_where_not(vi x, vi y, vi z, vi w) {
-  return (vi)_mm512_mask_mov_epi64((__m512i)w, _mm512_cmpneq_epi64_mask((__m512i)x, (__m512i)y), (__m512i)z);
+GR_INLINE vi vi_where_not(int size, vi x, vi y, vi z, vi w) {
+  const __m512i a = (__m512i)x, b = (__m512i)y;
+  if (size == 4) return (vi)_mm512_mask_mov_epi32((__m512i)w, _mm512_cmpneq_epi32_mask(a, b), (__m512i)z);
+  return (vi)_mm512_mask_mov_epi64((__m512i)w, _mm512_cmpneq_epi64_mask(a, b), (__m512i)z);
 }
+/* Kept in a register: compilers would rather read memory twice, which the first cache is too slow for. */
+GR_INLINE vi vi_load_once(const void *p) {
+  __m512i x = _mm512_loadu_si512(p);
+  __asm__("" : "+v"(x));
+  return (vi)x;
+}
+/* Lanes of so many bytes: all k; their sums. */
+GR_INLINE vi vi_all(int size, int k) { return (vi)(size == 4 ? _mm512_set1_epi32(k) : _mm512_set1_epi64(k)); }
+GR_INLINE vi vi_sum(int size, vi x, vi y) { return size == 4 ? (vi)_mm512_add_epi32((__m512i)x, (__m512i)y) : x + y; }
 #define GR_HALVES(name, op)                                                 \
   GR_INLINE float vf_##name(vf x) {                                         \
     x = vf_##op(x, (vf)_mm512_shuffle_f32x4((__m512)x, (__m512)x, 0x4e));   \

@@ -391,9 +391,9 @@ static void do_sums_batch(void *arg, int64_t k) {
 static int are_narrow(const gr_plan *p) {
   const gr_reduce_job *job = p->job;
   const int plain = p->kind == GR_ACC_WRAP || p->kind == GR_ACC_ORDER, place = p->kind == GR_ACC_POSITION;
-  const int most = plain && p->size > 2    ? GR_TURNED_MOST / 2
-                   : place && p->size == 8 ? gr_cpu_table_in_use()->places_turned
-                                           : GR_TURNED_MOST;
+  const int most = plain && p->size > 2 ? GR_TURNED_MOST / 2
+                   : place              ? gr_cpu_table_in_use()->places_turned[p->size]
+                                        : GR_TURNED_MOST;
   if (!p->down || job->n > most || job->a.stride != p->size || are_sums(p)) return 0;
   return p->inputs < 2 || job->b.step == 0 || job->b.stride == p->size;
 }
