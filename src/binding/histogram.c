@@ -210,12 +210,6 @@ static int push_each(lua_State *L, gr_context *c, gr_reduced of, gr_shape s, gr_
   return 1;
 }
 
-/* Elements of expressions, which ranks need as arrays. */
-static gr_status eval_both(gr_context *c, gr_reduced *a, gr_reduced *weights) {
-  gr_status status = a->e ? gr_reduced_eval(c, a) : GR_OK;
-  return status == GR_OK && weights->e ? gr_reduced_eval(c, weights) : status;
-}
-
 /* gr.histogram(a, {bins, min, max, log} or {edges} or {bins, modulo}, and with them weights, density) */
 static int l_histogram(lua_State *L) {
   gr_context *c = gr_l_context(L);
@@ -255,7 +249,7 @@ static int l_histogram(lua_State *L) {
   int at = lua_gettop(L);
   gr_array *edges = gr_l_push_array(L);
   if (comm) {
-    GR_TRY_BEFORE(L, c, comm, 2, of.e, b.weights.e, eval_both(c, &of, &b.weights));
+    GR_TRY_BEFORE(L, c, comm, 2, of.e, b.weights.e, gr_reduced_eval_both(c, &of, &b.weights));
     GR_TRY_RANKS(L, c, comm, 2, gr_histogram(c, of, &b, counts, edges));
   } else GR_TRY_WITH(L, c, 2, of.e, b.weights.e, gr_histogram(c, of, &b, counts, edges));
   gr_l_drop_elements(L, of);
@@ -347,7 +341,7 @@ static int l_bincount(lua_State *L) {
   gr_array *counts = gr_l_push_array(L);
   const int at = lua_gettop(L);
   if (comm) {
-    GR_TRY_BEFORE(L, c, comm, 2, of.e, weights.e, eval_both(c, &of, &b.weights));
+    GR_TRY_BEFORE(L, c, comm, 2, of.e, weights.e, gr_reduced_eval_both(c, &of, &b.weights));
     GR_TRY_RANKS(L, c, comm, 1, count_each(L, c, of, least, &b, counts));
   } else GR_TRY_WITH(L, c, 2, of.e, weights.e, count_each(L, c, of, least, &b, counts));
   gr_array *into = given ? gr_l_option_into(L, 2, single ? GR_F32 : sums, b.bins, a) : NULL;

@@ -147,8 +147,7 @@ static gr_status fill(gr_context *c, items *s, gr_future *f) {
       for (int i = 0; i < 2; i++)
         if ((w->a.e && others[i]->a == w->a.a) || (w->b.e && others[i]->a == w->b.a)) others[i]->e = NULL;
     }
-    status = gr_reduced_eval(c, &w->a);
-    if (status == GR_OK) status = gr_reduced_eval(c, &w->b);
+    status = gr_reduced_eval_both(c, &w->a, &w->b);
     if (status == GR_OK) status = gr_future_add(f, w->op, w->a.a, w->b.a, w->ddof);
   }
   return status;

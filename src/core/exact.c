@@ -64,8 +64,7 @@ static gr_status begin_whole(call *q, gr_context *c, gr_op op, gr_reduced a, gr_
   if (gr_exact_feeds(op, a, b)) {
     *q = (call){.context = c, .op = op, .shape = whole, .a = a.a, .b = b.a, .n = a.a->n, .fed = 1};
   } else {
-    status = gr_reduced_eval(c, &a);
-    if (status == GR_OK && b.a) status = gr_reduced_eval(c, &b);
+    status = gr_reduced_eval_both(c, &a, &b);
     if (status == GR_OK) status = begin(q, c, op, whole, a.a, b.a, ddof);
   }
   q->of = a;

@@ -289,8 +289,7 @@ static gr_status count(gr_context *c, axis axes[2], gr_reduced weights, gr_array
   gr_status status = express_cells(c, axes, cells, &e);
   if (status == GR_BAD && (axes[0].of.e || axes[1].of.e)) { /* together they are more than an expression holds */
     gr_expression_drop(e);
-    status = gr_reduced_eval(c, &axes[0].of);
-    if (status == GR_OK) status = gr_reduced_eval(c, &axes[1].of);
+    status = gr_reduced_eval_both(c, &axes[0].of, &axes[1].of);
     e = NULL;
     if (status == GR_OK) status = express_cells(c, axes, cells, &e);
   }

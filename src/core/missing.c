@@ -363,8 +363,7 @@ static gr_status reduce_exact(gr_passes *s, gr_array *out, gr_value *result) {
   if (status == GR_OK) status = check_ddof(s);
   for (int64_t v = 0; v < s->results && status == GR_OK; v++) counts[v] = gr_passes_count(s, v);
   if (status == GR_OK && !s->whole) {
-    status = gr_reduced_eval(c, &a);
-    if (status == GR_OK && b.a) status = gr_reduced_eval(c, &b);
+    status = gr_reduced_eval_both(c, &a, &b);
     if (status == GR_OK) status = gr_exact_each(c, q->op, q->shape, a.a, b.a, (int64_t)q->ddof, counts, out);
   } else if (status == GR_OK) {
     status = gr_exact_all(c, q->op, a, b, (int64_t)q->ddof, q->single, counts, &x);

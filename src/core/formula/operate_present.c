@@ -25,8 +25,7 @@ gr_status gr_custom_reduce_present(gr_context *c, gr_custom *u, gr_shape s, cons
   gr_partial p = *partial;
   uint64_t own[GR_OPERATOR_STATES];
   gr_vec to;
-  gr_status status = gr_reduced_eval(c, &p.a);
-  if (status == GR_OK) status = gr_reduced_eval(c, &p.missing.mask);
+  gr_status status = gr_reduced_eval_both(c, &p.a, &p.missing.mask);
   if (status == GR_OK && gr_array_released(p.a.a)) status = GR_RELEASED;
   if (status != GR_OK) return status;
   if (!out) return reduce_one(c, u, s, &p, 0, words);

@@ -305,8 +305,7 @@ gr_status gr_custom_ranks_each(gr_context *c, gr_custom *u, gr_shape s, const gr
   gr_vec to[GR_OPERATOR_STATES];
   int64_t columns = 0;
   gr_status status = gr_custom_make(c, u, of->a->dtype);
-  if (status == GR_OK) status = gr_reduced_eval(c, of);
-  if (status == GR_OK && m.mask.a) status = gr_reduced_eval(c, &m.mask);
+  if (status == GR_OK) status = gr_reduced_eval_both(c, of, &m.mask);
   status = gr_ranks_each(c, "operator", s, of->a, status, &columns);
   if (status != GR_OK) return status;
   status = gr_ranks_results(c, of->a, out, u->op.result, u->op.results, to);

@@ -48,12 +48,9 @@ static int fits(room r) {
 
 /* Operands that leave no room for more steps become arrays. */
 static gr_status make_room(gr_context *c, gr_partial *p) {
-  gr_status status = GR_OK;
   if (fits(room_of(p))) return GR_OK;
-  status = gr_reduced_eval(c, &p->a);
-  if (status == GR_OK && p->b.a) status = gr_reduced_eval(c, &p->b);
-  if (status == GR_OK && p->tested.a) status = gr_reduced_eval(c, &p->tested);
-  return status == GR_OK && p->missing.mask.a ? gr_reduced_eval(c, &p->missing.mask) : status;
+  const gr_status status = gr_reduced_eval_both(c, &p->a, &p->b);
+  return status == GR_OK ? gr_reduced_eval_both(c, &p->tested, &p->missing.mask) : status;
 }
 
 static gr_status open_builder(gr_context *c, room r, gr_builder *b, gr_made *m) {

@@ -51,6 +51,11 @@ gr_status gr_reduced_eval(gr_context *c, gr_reduced *r) {
   return status;
 }
 
+gr_status gr_reduced_eval_both(gr_context *c, gr_reduced *a, gr_reduced *b) {
+  const gr_status status = gr_reduced_eval(c, a);
+  return status == GR_OK ? gr_reduced_eval(c, b) : status;
+}
+
 /* ---- one program of several operands ---- */
 
 static void add_room(const gr_reduced *r, int *nodes, int *numbers, int *inputs) {
@@ -123,8 +128,7 @@ int gr_formula_together(const gr_wanted *w, int count) {
 
 /* Squares left the safe range: as gr_reduce_all sees to it, of elements that are somewhere. */
 static gr_status reduce_scaled(gr_context *c, gr_wanted *w, gr_value *r) {
-  gr_status status = gr_reduced_eval(c, &w->a);
-  if (status == GR_OK && w->b.a) status = gr_reduced_eval(c, &w->b);
+  const gr_status status = gr_reduced_eval_both(c, &w->a, &w->b);
   return status == GR_OK ? gr_reduce_all(c, w->op, w->a.a, w->b.a, w->ddof, r) : status;
 }
 
@@ -224,16 +228,11 @@ gr_status gr_formula_reduce_together(gr_context *c, gr_wanted *w, int count, gr_
 }
 
 /* Ranks reduce arrays, of which they hand over elements. */
-static gr_status store(gr_context *c, gr_reduced *a, gr_reduced *b) {
-  const gr_status status = gr_reduced_eval(c, a);
-  return status == GR_OK && b->a ? gr_reduced_eval(c, b) : status;
-}
-
 gr_status gr_formula_reduce_ranked(gr_context *c, gr_wanted *w, int count, gr_status mine, gr_value *results) {
   gr_ranks_wanted list[GR_FORMULA_TOGETHER];
   gr_status status = mine;
   for (int k = 0; k < count; k++) {
-    if (status == GR_OK) status = store(c, &w[k].a, &w[k].b);
+    if (status == GR_OK) status = gr_reduced_eval_both(c, &w[k].a, &w[k].b);
     list[k] = (gr_ranks_wanted){.op = w[k].op, .a = w[k].a.a, .b = w[k].b.a, .ddof = w[k].ddof};
   }
   status = gr_reduce_ranked(c, list, count, status);
@@ -246,7 +245,7 @@ gr_status gr_formula_reduce_all(gr_context *c, gr_op op, gr_reduced a, gr_reduce
   gr_consumer one = {.b = -1};
   gr_status status = GR_NOT_FUSED;
   if (c->comm) {
-    status = store(c, &a, &b);
+    status = gr_reduced_eval_both(c, &a, &b);
     return gr_reduce_over_ranks(c, op, a.a, b.a, ddof, status, result);
   }
   if (a.e && !b.a && takes_formulas(gr_expression_queue(a.e))) {
@@ -257,7 +256,7 @@ gr_status gr_formula_reduce_all(gr_context *c, gr_op op, gr_reduced a, gr_reduce
     status = reduce_merged(c, &w, 1, result);
   }
   if (status != GR_NOT_FUSED) return status;
-  status = store(c, &a, &b);
+  status = gr_reduced_eval_both(c, &a, &b);
   return status == GR_OK ? gr_reduce_all(c, op, a.a, b.a, ddof, result) : status;
 }
 
@@ -392,8 +391,7 @@ static gr_status reduce_watched(gr_context *c, gr_shape s, const gr_wanted *w, i
   if (status == GR_OK) status = present ? reduce_present(c, s, w, out, &safe) : reduce_along(c, s, w, 1, &out, &safe);
   if (status == GR_OK) status = gr_reduce_quietly(c, GR_OP_all, &safe, &all);
   if (status == GR_OK && !all.v[0].i) {
-    status = gr_reduced_eval(c, &a);
-    if (status == GR_OK && b.a) status = gr_reduced_eval(c, &b);
+    status = gr_reduced_eval_both(c, &a, &b);
     if (status == GR_OK) status = gr_reduce_redo(c, w->op, s, a.a, b.a, out, &safe);
   }
   gr_array_release(&safe);
@@ -423,8 +421,7 @@ gr_status gr_formula_reduce_each(gr_context *c, gr_op op, gr_shape s, gr_reduced
   }
   if (done == GR_OK) tell(c, op, s, &w);
   if (done != GR_NOT_FUSED) return done;
-  gr_status status = gr_reduced_eval(c, &a);
-  if (status == GR_OK && b.a) status = gr_reduced_eval(c, &b);
+  const gr_status status = gr_reduced_eval_both(c, &a, &b);
   return status == GR_OK ? gr_reduce_each(c, op, s, a.a, b.a, ddof, out, out2) : status;
 }
 

@@ -24,6 +24,7 @@ typedef struct gr_reduced {
 
 /* Its elements are in its array from now on. */
 gr_status gr_reduced_eval(gr_context *, gr_reduced *);
+gr_status gr_reduced_eval_both(gr_context *, gr_reduced *, gr_reduced *);
 
 /* As gr_reduce_all and gr_reduce_each (ops.h). */
 gr_status gr_formula_reduce_all(gr_context *, gr_op, gr_reduced a, gr_reduced b, double ddof, gr_value *result);

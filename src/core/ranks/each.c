@@ -52,9 +52,8 @@ gr_status gr_partial_ranks(gr_context *c, const gr_partial_reduction *given, gr_
   const gr_dtype types[2] = {t, t};
   gr_vec to[2];
   int64_t columns = 0;
-  gr_status mine = gr_reduced_eval(c, &p.of.a);
-  if (mine == GR_OK && p.of.b.a) mine = gr_reduced_eval(c, &p.of.b);
-  if (mine == GR_OK && p.of.missing.mask.a) mine = gr_reduced_eval(c, &p.of.missing.mask);
+  gr_status mine = gr_reduced_eval_both(c, &p.of.a, &p.of.b);
+  if (mine == GR_OK) mine = gr_reduced_eval(c, &p.of.missing.mask);
   gr_status status = gr_ranks_each(c, gr_ops[p.op].name, p.shape, p.of.a.a, mine, &columns);
   if (status != GR_OK) return status;
   status = gr_ranks_results(c, p.of.a.a, outs, types, out2 ? 2 : 1, to);
