@@ -4,40 +4,27 @@
 #include "src/binding/ranks.h"
 #include "src/binding/rounding.h"
 #include "src/binding/values.h"
-#include "src/core/exact.h"
 #include "src/core/ranks/each.h"
 
 /* The arrays are made by the core: a rank without rows does not know how many columns there are. */
-static int push_columns(lua_State *L, gr_context *c, gr_comm *comm, const gr_reduction *r,
-                        const gr_partial_reduction *p, int options, int single, int kept) {
-  const int two = r->op == GR_OP_minmax;
-  const gr_dtype t = single ? GR_F32 : r->exact ? GR_F64 : gr_result_dtype(r->op, r->a->dtype);
+static int push_columns(lua_State *L, gr_context *c, gr_comm *comm, const gr_partial_reduction *p, int kept) {
+  const int two = p->op == GR_OP_minmax;
+  const gr_dtype t = p->single ? GR_F32 : p->exact ? GR_F64 : gr_result_dtype(p->op, p->of.a.a->dtype);
   gr_array *out[2] = {gr_l_push_array(L), two ? gr_l_push_array(L) : NULL};
-  if (p) GR_TRY_RANKS(L, c, comm, options, gr_partial_ranks(c, p, t, out[0], out[1]));
-  else GR_TRY_RANKS(L, c, comm, 1, gr_reduce_ranks(c, r->op, r->shape, r->a, r->b, r->ddof, t, out[0], out[1]));
+  GR_TRY_RANKS(L, c, comm, 1, gr_partial_ranks(c, p, t, out[0], out[1]));
   for (int k = 0; k <= two && kept; k++) gr_l_keep_dimensions(out[k], kept);
   return 1 + two;
 }
 
-int gr_l_push_ranks(lua_State *L, gr_context *c, gr_comm *comm, const gr_reduction *r, const gr_partial_reduction *p,
-                    int options, int single, int kept) {
-  gr_value x;
-  double exact = 0;
+int gr_l_push_ranks(lua_State *L, gr_context *c, gr_comm *comm, const gr_partial_reduction *p, int options, int kept) {
+  gr_value x = {.is_float = 1};
   int rank = 0;
-  if (r->shape.rows && r->shape.axis != 1) gr_l_refuse_with_comm(L, options, "rows");
-  if (r->shape.rows) return push_columns(L, c, comm, r, p, options, single, kept);
-  if (p && gr_may_miss(&p->of.missing)) {
-    GR_TRY_RANKS(L, c, comm, options, gr_partial_all(c, p, &x));
-  } else if (p) {
-    GR_TRY_RANKS(L, c, comm, 1, gr_exact_all(c, p->op, p->of.a, p->of.b, (int64_t)p->ddof, single, NULL, &exact));
-    lua_pushnumber(L, exact);
-    return 1;
-  } else {
-    GR_TRY_RANKS(L, c, comm, 1, gr_reduce_all(c, r->op, r->a, r->b, r->ddof, &x));
-  }
-  if (single) x.v[0].f = gr_l_single(x.v[0].f);
-  const int count = gr_l_push_result(L, r->op, &x);
-  if (r->op != GR_OP_argmin && r->op != GR_OP_argmax) return count;
+  if (p->shape.rows && p->shape.axis != 1) gr_l_refuse_with_comm(L, options, "rows");
+  if (p->shape.rows) return push_columns(L, c, comm, p, kept);
+  GR_TRY_RANKS(L, c, comm, 1, gr_partial_all(c, p, &x));
+  if (p->single) x.v[0].f = gr_l_single(x.v[0].f);
+  const int count = gr_l_push_result(L, p->op, &x);
+  if (p->op != GR_OP_argmin && p->op != GR_OP_argmax) return count;
   while (comm->starts[rank + 1] < x.v[0].i) rank++;
   lua_pushinteger(L, rank);
   return 2;
@@ -59,11 +46,12 @@ static gr_comm *only_comm(lua_State *L, int i) {
 }
 
 int gr_l_push_over_ranks(lua_State *L, gr_context *c, gr_op op, const gr_array *a, const gr_array *b, int options) {
-  const gr_reduction r = {.op = op, .shape = {.axis = 2}, .a = a, .b = b};
+  const gr_partial of = {.a = {NULL, (gr_array *)(uintptr_t)a}, .b = {NULL, (gr_array *)(uintptr_t)b}};
+  const gr_partial_reduction p = {.op = op, .shape = {.axis = 2}, .of = of};
   gr_comm *comm = c->exact ? NULL : only_comm(L, options);
   if (!comm) return 0;
   if (b) gr_l_check_pair(L, a, b, 2);
-  return gr_l_push_ranks(L, c, comm, &r, NULL, options, 0, 0);
+  return gr_l_push_ranks(L, c, comm, &p, options, 0);
 }
 
 /* ---- gr.many ---- */

@@ -68,11 +68,9 @@ gr_array *gr_l_new_part(lua_State *L, gr_context *, gr_comm *, const gr_array *b
 
 /*
 ** Pushes a reduction over comm's ranks, of which the arrays are this one's parts; of positions the rank that has them,
-** too. partial: the same where elements are missing or it is exact, else NULL; options: the argument whose fault it is
-** if that is not served; kept: the axis that keepdims keeps, or 0.
+** too. options: the argument whose fault it is if that is not served; kept: the axis that keepdims keeps, or 0.
 */
-int gr_l_push_ranks(lua_State *L, gr_context *, gr_comm *, const gr_reduction *, const gr_partial_reduction *partial,
-                    int options, int single, int kept);
+int gr_l_push_ranks(lua_State *L, gr_context *, gr_comm *, const gr_partial_reduction *, int options, int kept);
 
 /*
 ** The quick way of a reduction of one or two whole arrays, with a table at `options` that has {comm = comm} and nothing

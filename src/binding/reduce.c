@@ -18,7 +18,6 @@
 #include "src/core/missing.h"
 #include "src/core/ops.h"
 
-static int is_expression(const gr_call *q) { return q->of.e || q->with.e; }
 static int is_partial(const gr_call *q) { return gr_may_miss(&q->missing); }
 
 /* What was stored for this call alone. Elements that a future reads are no expression any more. */
@@ -50,24 +49,11 @@ static void check_dtype(lua_State *L, const gr_call *q, int arg) {
 
 /* ---- results ---- */
 
-/* What is reduced of operands some of whose elements are missing. */
+/* What is reduced, as the core takes it. */
 static gr_partial_reduction partial(const gr_call *q) {
   const gr_reduced a = {q->of.e, q->a}, b = {q->with.e, q->b};
   const gr_partial of = {.a = a, .b = b, .tested = q->tested, .missing = q->missing};
   return (gr_partial_reduction){q->op, q->shape, of, q->ddof, q->exact, q->single, q->transposed, 0};
-}
-
-static gr_status run_shape(gr_context *c, gr_call *q, gr_array *out, gr_array *out2) {
-  if (is_partial(q)) {
-    const gr_partial_reduction p = partial(q);
-    return gr_partial_each(c, &p, out, out2);
-  }
-  gr_status status = q->exact ? gr_reduced_eval(c, &q->of) : GR_OK;
-  if (q->exact && status == GR_OK) status = gr_reduced_eval(c, &q->with);
-  if (status != GR_OK) return status;
-  if (q->exact) return gr_exact_each(c, q->op, q->shape, q->a, q->b, (int64_t)q->ddof, NULL, out);
-  if (is_expression(q)) return gr_formula_reduce_each(c, q->op, q->shape, q->of, q->with, q->ddof, out, out2);
-  return gr_reduce_each(c, q->op, q->shape, q->a, q->b, q->ddof, out, out2);
 }
 
 /*
@@ -81,7 +67,8 @@ static gr_status run_each(lua_State *L, gr_context *c, gr_call *q, gr_array *out
     if (status != GR_OK) return status;
     check_empty(L, q);
   }
-  return GR_LATER(c, q->later, run_shape(c, q, out, out2));
+  const gr_partial_reduction p = partial(q);
+  return GR_LATER(c, q->later, gr_partial_each(c, &p, out, out2));
 }
 
 static void check_apart(lua_State *L, const gr_call *q, const gr_array *out) {
@@ -152,16 +139,9 @@ static int put_at(lua_State *L, gr_context *c, gr_call *q) {
 
 /* One number, computed now. */
 static int push_number(lua_State *L, gr_context *c, gr_call *q) {
-  const gr_reduced a = {q->of.e, q->a}, b = {q->with.e, q->b};
   const gr_partial_reduction p = partial(q);
   gr_value r = {.is_float = 1};
-  if (!is_partial(q) && !q->exact && !is_expression(q))
-    GR_TRY(L, c, 1, gr_reduce_all(c, q->op, q->a, q->b, q->ddof, &r));
-  else
-    GR_TRY_WITH(L, c, culprit(q), a.e, b.e,
-                is_partial(q) ? gr_partial_all(c, &p, &r)
-                : q->exact    ? gr_exact_all(c, q->op, a, b, (int64_t)q->ddof, q->single, NULL, &r.v[0].f)
-                              : gr_formula_reduce_all(c, q->op, a, b, q->ddof, &r));
+  GR_TRY_WITH(L, c, culprit(q), q->of.e, q->with.e, gr_partial_all(c, &p, &r));
   if (q->single) r.v[0].f = gr_l_single(r.v[0].f);
   return gr_l_push_result(L, q->op, &r);
 }
@@ -170,10 +150,9 @@ static int push_number(lua_State *L, gr_context *c, gr_call *q) {
 static int push_ranks(lua_State *L, gr_context *c, gr_call *q) {
   if (q->transposed && q->shape.rows && q->shape.axis != 1) gr_l_refuse_with_comm(L, q->options, "axis");
   gr_l_make_operands(L, q);
-  const gr_reduction r = {.op = q->op, .shape = q->shape, .a = q->a, .b = q->b, .ddof = q->ddof, .exact = q->exact};
   const gr_partial_reduction p = partial(q);
   const int kept = !q->keepdims ? 0 : q->transposed ? 3 - q->shape.axis : q->shape.axis;
-  return gr_l_push_ranks(L, c, q->comm, &r, is_partial(q) || q->exact ? &p : NULL, q->options, q->single, kept);
+  return gr_l_push_ranks(L, c, q->comm, &p, q->options, kept);
 }
 
 /* Into the future that gathers, or one of its own. What cannot be started as an expression has to be stored first. */
@@ -181,7 +160,7 @@ static int push_later(lua_State *L, gr_context *c, gr_call *q) {
   gr_future *f = q->gather ? q->gather : gr_l_push_later(L, c);
   const gr_wanted w = {q->op, q->of, q->with, q->ddof};
   int added = 0;
-  if (is_expression(q)) GR_TRY_WITH(L, c, 1, w.a.e, w.b.e, gr_future_add_formula(f, &w, &added));
+  if (w.a.e || w.b.e) GR_TRY_WITH(L, c, 1, w.a.e, w.b.e, gr_future_add_formula(f, &w, &added));
   if (!added) {
     gr_l_make_operands(L, q);
     if (!q->gather) gr_future_take_works(f);

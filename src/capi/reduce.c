@@ -212,20 +212,9 @@ static int read_call(gr_capi *q, const char *op, const gpureduce_array *a, const
   return check_exact(q, x) && check_empty(q, of, *s);
 }
 
-static int is_partial(const asked *x) { return gr_may_miss(&x->by.missing); }
-
 static gr_partial_reduction partial(const asked *x) {
   const gr_partial of = {.a = x->of.a, .b = x->of.b, .missing = x->by.missing};
   return (gr_partial_reduction){x->of.op, x->by.shape, of, x->of.ddof, x->exact, x->single, 0, 0};
-}
-
-static gr_status reduce_whole(gr_context *c, const asked *x, gr_value *r) {
-  const gr_partial_reduction p = partial(x);
-  if (is_partial(x)) return gr_partial_all(c, &p, r);
-  if (!x->exact && !x->of.a.e && !x->of.b.e) return gr_reduce_all(c, x->of.op, x->of.a.a, x->of.b.a, x->of.ddof, r);
-  if (!x->exact) return gr_formula_reduce_all(c, x->of.op, x->of.a, x->of.b, x->of.ddof, r);
-  *r = gr_value_f(0);
-  return gr_exact_all(c, x->of.op, x->of.a, x->of.b, (int64_t)x->of.ddof, x->single, NULL, &r->v[0].f);
 }
 
 static double single(double x) {
@@ -239,23 +228,13 @@ gpureduce_status gpureduce_reduce(const char *op, const gpureduce_array *a, cons
   gr_capi q;
   asked x;
   if (gr_capi_begin_lazy(&q, "reduce", a) && gr_capi_needs(&q, out, "out") && read_call(&q, op, a, b, options, 0, &x)) {
+    const gr_partial_reduction p = partial(&x);
     gr_value r = gr_value_f(0);
-    GR_CAPI_TRY(&q, reduce_whole(q.c, &x, &r));
+    GR_CAPI_TRY(&q, gr_partial_all(q.c, &p, &r));
     if (x.single) r.v[0].f = single(r.v[0].f);
     for (int k = 0; k <= (x.of.op == GR_OP_minmax) && q.status == GPUREDUCE_OK; k++) out[k] = gr_capi_result(&r, k);
   }
   return gr_capi_end(&q);
-}
-
-static gr_status reduce_vectors(gr_context *c, const asked *x, gr_array *out, gr_array *out2) {
-  const gr_partial_reduction p = partial(x);
-  gr_reduced a = x->of.a, b = x->of.b;
-  if (is_partial(x)) return gr_partial_each(c, &p, out, out2);
-  if (!x->exact && !a.e && !b.e) return gr_reduce_each(c, x->of.op, x->by.shape, a.a, b.a, x->of.ddof, out, out2);
-  if (!x->exact) return gr_formula_reduce_each(c, x->of.op, x->by.shape, a, b, x->of.ddof, out, out2);
-  gr_status status = gr_reduced_eval(c, &a);
-  if (status == GR_OK) status = gr_reduced_eval(c, &b);
-  return status == GR_OK ? gr_exact_each(c, x->of.op, x->by.shape, a.a, b.a, (int64_t)x->of.ddof, NULL, out) : status;
 }
 
 gpureduce_status gpureduce_reduce_each(const char *op, const gpureduce_array *a, const gpureduce_array *b,
@@ -272,7 +251,8 @@ gpureduce_status gpureduce_reduce_each(const char *op, const gpureduce_array *a,
     if (to && two && out == out2) gr_capi_refuse(&q, GPUREDUCE_BAD, "out and out2 are one");
     else if (to && two) to2 = gr_capi_open_out(&q, &o2, out2, x.of.a.a, t, n, 0, 0);
     if (to2 && gr_array_overlap(to, to2)) gr_capi_refuse(&q, GPUREDUCE_BAD, "out and out2 overlap");
-    if (q.status == GPUREDUCE_OK && n) GR_CAPI_TRY(&q, reduce_vectors(q.c, &x, to, to2));
+    const gr_partial_reduction p = partial(&x);
+    if (q.status == GPUREDUCE_OK && n) GR_CAPI_TRY(&q, gr_partial_each(q.c, &p, to, to2));
     gr_capi_close_out(&q, &o);
     gr_capi_close_out(&q, &o2);
   }

@@ -327,17 +327,19 @@ static gr_status segments(gr_context *c, gr_op op, const gr_segments *s, const g
   return status;
 }
 
-gr_status gr_exact_each(gr_context *c, gr_op op, gr_shape shape, const gr_array *a, const gr_array *b, int64_t ddof,
+gr_status gr_exact_each(gr_context *c, gr_op op, gr_shape shape, gr_reduced of, gr_reduced with, int64_t ddof,
                         const int64_t *counts, gr_array *out) {
+  const gr_array *a = of.a, *b = with.a;
   call q;
   gr_array tree = {0};
   int64_t results = gr_shape_results(shape, a->n), most = results < BATCH ? results : BATCH;
   batch t = {.q = &q, .which = sums_of(op), .single = out->dtype == GR_F32, .counts = counts};
-  if (results == 0) return GR_OK;
+  gr_status status = gr_reduced_eval_both(c, &of, &with);
+  if (status != GR_OK || results == 0) return status;
   gr_tell(op, shape, a, b, (double)ddof, 1);
   if (shape.segments) return segments(c, op, shape.segments, a, b, ddof, counts, out);
   t.at = malloc((size_t)most * SUMS * sizeof *t.at);
-  gr_status status = t.at ? begin(&q, c, op, shape, a, b, ddof) : gr_fail(c, GR_NO_MEMORY, "out of memory");
+  status = t.at ? begin(&q, c, op, shape, a, b, ddof) : gr_fail(c, GR_NO_MEMORY, "out of memory");
   if (results > most) gr_stop_begin(&c->stop);
   for (; status == GR_OK && t.first < results; t.first += t.count) {
     if (t.first && (status = gr_context_look(c)) != GR_OK) break;

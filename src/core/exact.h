@@ -20,9 +20,12 @@ gr_status gr_exact_all(gr_context *, gr_op, gr_reduced a, gr_reduced b, int64_t 
 /* Whether it takes an expression's elements as they are made: what several sums need is stored. */
 int gr_exact_feeds(gr_op, gr_reduced a, gr_reduced b);
 
-/* op of each row, column or segment into out, an array of f64 or f32 that is rounded to directly; a count of each. */
-gr_status gr_exact_each(gr_context *, gr_op, gr_shape, const gr_array *a, const gr_array *b, int64_t ddof,
-                        const int64_t *counts, gr_array *out);
+/*
+** op of each row, column or segment into out, an array of f64 or f32 that is rounded to directly; a count of each.
+** Expressions are stored.
+*/
+gr_status gr_exact_each(gr_context *, gr_op, gr_shape, gr_reduced a, gr_reduced b, int64_t ddof, const int64_t *counts,
+                        gr_array *out);
 
 /* Add all elements of a, or with b the products of the two, to an accumulator. */
 gr_status gr_exact_add(gr_context *, gr_exact *, gr_reduced a, gr_reduced b);

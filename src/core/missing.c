@@ -357,14 +357,13 @@ static gr_status reduce_exact(gr_passes *s, gr_array *out, gr_value *result) {
   double x = 0;
   int64_t *counts = malloc((size_t)s->results * sizeof *counts + 1);
   gr_status status = counts ? gr_passes_fill_all(s) : gr_fail(c, GR_NO_MEMORY, "out of memory");
-  gr_reduced a = gr_made_operand(&s->first), b = s->second.e ? gr_made_operand(&s->second) : none;
+  const gr_reduced a = gr_made_operand(&s->first), b = s->second.e ? gr_made_operand(&s->second) : none;
   if (status == GR_OK) status = gr_passes_want_counts(s);
   status = run_to_host(s, GR_ONLY(COUNT), status);
   if (status == GR_OK) status = check_ddof(s);
   for (int64_t v = 0; v < s->results && status == GR_OK; v++) counts[v] = gr_passes_count(s, v);
   if (status == GR_OK && !s->whole) {
-    status = gr_reduced_eval_both(c, &a, &b);
-    if (status == GR_OK) status = gr_exact_each(c, q->op, q->shape, a.a, b.a, (int64_t)q->ddof, counts, out);
+    status = gr_exact_each(c, q->op, q->shape, a, b, (int64_t)q->ddof, counts, out);
   } else if (status == GR_OK) {
     status = gr_exact_all(c, q->op, a, b, (int64_t)q->ddof, q->single, counts, &x);
     *result = gr_value_f(x);
@@ -457,11 +456,19 @@ static gr_status begin(gr_context *c, const gr_partial_reduction *q, gr_array *o
 }
 
 gr_status gr_partial_all(gr_context *c, const gr_partial_reduction *q, gr_value *result) {
-  const gr_status status = begin(c, q, NULL, NULL, result);
-  result->is_float = q->exact || gr_is_float(gr_result_dtype(q->op, q->of.a.a->dtype));
+  const gr_reduced a = q->of.a, b = q->of.b;
+  const int misses = gr_may_miss(&q->of.missing);
+  const gr_status status =
+      misses     ? begin(c, q, NULL, NULL, result)
+      : q->exact ? gr_exact_all(c, q->op, a, b, (int64_t)q->ddof, q->single, NULL, &result->v[0].f)
+                 : gr_formula_reduce_all(c, q->op, a, b, q->ddof, result);
+  result->is_float = q->exact || gr_is_float(gr_result_dtype(q->op, a.a->dtype));
   return status;
 }
 
 gr_status gr_partial_each(gr_context *c, const gr_partial_reduction *q, gr_array *out, gr_array *out2) {
-  return begin(c, q, out, out2, NULL);
+  const gr_reduced a = q->of.a, b = q->of.b;
+  if (gr_may_miss(&q->of.missing)) return begin(c, q, out, out2, NULL);
+  if (q->exact) return gr_exact_each(c, q->op, q->shape, a, b, (int64_t)q->ddof, NULL, out);
+  return gr_formula_reduce_each(c, q->op, q->shape, a, b, q->ddof, out, out2);
 }

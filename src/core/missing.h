@@ -1,7 +1,7 @@
 /*
 ** Reductions of what is present of arrays and expressions (formula/present.h): results are those of the present
-** elements, at their places in the tree, where a missing one changes nothing. As in ops.h: callers have checked shapes
-** and dtypes; on failure context->error has the words.
+** elements, at their places in the tree, where a missing one changes nothing. Where none may be missing, of all of
+** them. As in ops.h: callers have checked shapes and dtypes; on failure context->error has the words.
 */
 #ifndef GR_CORE_MISSING_H
 #define GR_CORE_MISSING_H

@@ -244,6 +244,7 @@ gr_status gr_formula_reduce_all(gr_context *c, gr_op op, gr_reduced a, gr_reduce
   gr_wanted w = {op, a, b, ddof};
   gr_consumer one = {.b = -1};
   gr_status status = GR_NOT_FUSED;
+  if (!a.e && !b.e) return gr_reduce_all(c, op, a.a, b.a, ddof, result);
   if (c->comm) {
     status = gr_reduced_eval_both(c, &a, &b);
     return gr_reduce_over_ranks(c, op, a.a, b.a, ddof, status, result);
@@ -407,6 +408,7 @@ gr_status gr_formula_reduce_each(gr_context *c, gr_op op, gr_shape s, gr_reduced
                                  gr_array *out, gr_array *out2) {
   const gr_wanted w = {op, a, b, ddof};
   const int dense = gr_array_dense(out) && (!out2 || gr_array_dense(out2));
+  if (!a.e && !b.e) return gr_reduce_each(c, op, s, a.a, b.a, ddof, out, out2);
   if (gr_shape_results(s, a.a->n) == 0) return GR_OK;
   const int watched = gr_may_overflow(op, a.a->dtype);
   const int again = watched && (overlaps(&a, out) || overlaps(&b, out)); /* what is overwritten cannot be read again */

@@ -1,7 +1,6 @@
 #include "src/core/ranks/each.h"
 
 #include <stdio.h>
-#include "src/core/exact.h"
 #include "src/core/operation.h"
 #include "src/core/ranks/columns.h"
 #include "src/core/ranks/meet.h"
@@ -36,9 +35,7 @@ static gr_status reduce_column(gr_context *c, const gr_partial_reduction *p, int
     gr_ranks_column(p->shape, p->of.missing.mask.a, k, &mask);
     q.of.missing.mask = (gr_reduced){NULL, &mask};
   }
-  const gr_status status = gr_may_miss(&q.of.missing)
-                               ? gr_partial_all(c, &q, r)
-                               : gr_exact_all(c, q.op, q.of.a, q.of.b, (int64_t)q.ddof, q.single, NULL, &r->v[0].f);
+  const gr_status status = gr_partial_all(c, &q, r);
   gr_array_release(&a);
   gr_array_release(&b);
   gr_array_release(&mask);
@@ -52,6 +49,8 @@ gr_status gr_partial_ranks(gr_context *c, const gr_partial_reduction *given, gr_
   const gr_dtype types[2] = {t, t};
   gr_vec to[2];
   int64_t columns = 0;
+  if (!p.exact && !gr_may_miss(&p.of.missing))
+    return gr_reduce_ranks(c, p.op, p.shape, p.of.a.a, p.of.b.a, p.ddof, t, out, out2);
   gr_status mine = gr_reduced_eval_both(c, &p.of.a, &p.of.b);
   if (mine == GR_OK) mine = gr_reduced_eval(c, &p.of.missing.mask);
   gr_status status = gr_ranks_each(c, gr_ops[p.op].name, p.shape, p.of.a.a, mine, &columns);

@@ -13,7 +13,7 @@ void gr_ranks_column(gr_shape, const gr_array *a, int64_t k, gr_array *out);
 */
 gr_status gr_ranks_each(gr_context *, const char *what, gr_shape, const gr_array *a, gr_status mine, int64_t *columns);
 
-/* Exact reductions, and such of what is present: as gr_reduce_ranks, which makes out and out2. */
+/* As gr_reduce_ranks, which makes out and out2; exact reductions, and such of what is present, too. */
 gr_status gr_partial_ranks(gr_context *, const gr_partial_reduction *, gr_dtype t, gr_array *out, gr_array *out2);
 
 #endif
