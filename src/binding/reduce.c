@@ -232,8 +232,7 @@ static int reduce_expressions(lua_State *L, gr_op op, int options) {
   gr_call q = {.op = op, .options = options, .shape = {.axis = 2}, .gather = gr_l_gathering(L, c)};
   take_operands(L, &q, 1);
   gr_array *promises[2] = {q.of.e ? q.a : NULL, q.with.e ? q.b : NULL};
-  if (!lua_isnil(L, options)) gr_l_read_reduction(L, &q, q.a->n);
-  else q.exact = c->exact && gr_exact_has(op, q.a->dtype);
+  gr_l_read_reduction(L, &q);
   if (inputs == 2) check_second(L, &q, 2);
   const int results = finish(L, &q);
   for (int k = 0; k < 2; k++)
@@ -261,8 +260,7 @@ static int reduce_one(lua_State *L, gr_op op, int options) {
   q.transposed = gr_l_reduces_transposed(L, 1, options);
   if (!q.transposed) gr_l_check_ranked_axis(L, 1, options);
   q.a = q.transposed ? gr_l_test_any_array(L, 1) : gr_l_check_array(L, 1);
-  if (!lua_isnoneornil(L, options)) gr_l_read_reduction(L, &q, q.a->n);
-  else q.exact = c->exact && gr_exact_has(op, q.a->dtype);
+  gr_l_read_reduction(L, &q);
   if (q.transposed) gr_l_turn_shape(&q.shape, q.a);
   return finish(L, &q);
 }
@@ -307,8 +305,7 @@ GR_APART static int pair_with_options(lua_State *L, gr_op op) {
   for (int k = 1; k <= 2; k++) gr_l_check_ranked_axis(L, k, 3);
   q.a = gr_l_check_array(L, 1);
   q.b = gr_l_check_array(L, 2);
-  if (!lua_isnoneornil(L, 3)) gr_l_read_reduction(L, &q, q.a->n);
-  else q.exact = c->exact && gr_exact_has(q.op, q.a->dtype);
+  gr_l_read_reduction(L, &q);
   check_second(L, &q, 2);
   return finish(L, &q);
 }
@@ -332,7 +329,6 @@ static int reduce_pair(lua_State *L, gr_op op) {
 gr_reduction gr_l_reduction(lua_State *L, gr_op op, int first) {
   static const char *const work[] = {"segments", "op", "value",   "kernel", "async",
                                      "into",     "at", "skipnan", "mask",   "comm"};
-  gr_context *c = gr_l_context(L);
   gr_call q = {.op = op, .options = first + gr_ops[op].inputs, .shape = {.axis = 2}};
   lua_settop(L, q.options);
   take_operands(L, &q, first);
@@ -340,8 +336,7 @@ gr_reduction gr_l_reduction(lua_State *L, gr_op op, int first) {
     if (lua_istable(L, q.options) && gr_l_has_option(L, q.options, work[k]))
       gr_l_argerror(L, q.options, "option '%s': not explained, since it is work of its own or changes nothing",
                     work[k]);
-  if (!lua_isnoneornil(L, q.options)) gr_l_read_reduction(L, &q, q.a->n);
-  else q.exact = c->exact && gr_exact_has(op, q.a->dtype);
+  gr_l_read_reduction(L, &q);
   if (q.b) check_second(L, &q, first + 1);
   check_dtype(L, &q, first);
   if (gr_shape_length(q.shape, q.a->n) == 0 || gr_shape_results(q.shape, q.a->n) == 0)

@@ -120,8 +120,13 @@ static void read_comm(lua_State *L, gr_call *q) {
   if (q->comm && other) gr_l_refuse_with_comm(L, q->options, other);
 }
 
-void gr_l_read_reduction(lua_State *L, gr_call *q, int64_t n) {
+void gr_l_read_reduction(lua_State *L, gr_call *q) {
   const int takes = options_of(q->op);
+  const int64_t n = q->a->n;
+  if (lua_isnoneornil(L, q->options)) {
+    q->exact = gr_l_context(L)->exact && gr_exact_has(q->op, q->a->dtype);
+    return;
+  }
   if (read_kernel(L, q, n) || !(q->given = gr_l_options_among(L, q->options, option_names, takes))) return;
   if (q->given & (HAS_rows | HAS_axis)) q->shape = gr_l_option_shape(L, q->options, q->a);
   if (q->given & HAS_comm) read_comm(L, q);

@@ -39,8 +39,8 @@ typedef struct gr_call {
   int64_t at; /* the position in 'into' of the only result */
 } gr_call;
 
-/* The options at q->options, of operands that are n long; what reads elements may make those of expressions. */
-void gr_l_read_reduction(lua_State *L, gr_call *q, int64_t n);
+/* The options at q->options, if there are any; what reads elements may make those of expressions. */
+void gr_l_read_reduction(lua_State *L, gr_call *q);
 
 /* Of expressions: their elements are made, as what follows needs arrays. */
 void gr_l_make_operands(lua_State *L, gr_call *q);
