@@ -218,9 +218,7 @@ static int l_covariance(lua_State *L) {
   const gr_dtype t = gr_l_option_single(L, 2) ? GR_F32 : GR_F64;
   gr_array *into = gr_l_option_into(L, 2, t, n, a);
   gr_array *sums = gr_l_new_beside(L, c, a, GR_F64, n);
-  if (columns && gr_may_miss(&missing))
-    GR_TRY(L, c, 1, gr_covariance_present(c, a, rows, &missing, ddof, correlation, sums));
-  else if (columns) GR_TRY(L, c, 1, gr_covariance(c, a, rows, ddof, correlation, sums));
+  if (columns) GR_TRY(L, c, 1, gr_covariance_present(c, a, rows, &missing, ddof, correlation, sums));
   gr_l_drop_elements(L, missing.mask);
   sums->rows = columns;
   if (!into && t == GR_F64) return 1;

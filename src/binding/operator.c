@@ -199,10 +199,9 @@ static void round_wide(lua_State *L, gr_context *c, gr_comm *comm, const call *q
 }
 
 /* To arrays, or to words. */
-static gr_status run(gr_context *c, call *q, gr_array *const *out, uint64_t *words) {
+static gr_status run(gr_context *c, const call *q, gr_array *const *out, uint64_t *words) {
   const gr_partial p = {.a = q->of, .missing = q->missing};
-  if (gr_may_miss(&q->missing)) return gr_custom_reduce_present(c, q->u, q->shape, &p, out, words);
-  return gr_custom_reduce(c, q->u, q->shape, &q->of, out, words);
+  return gr_custom_reduce_present(c, q->u, q->shape, &p, out, words);
 }
 
 /* Positions of segments are checked right before they are used: a finalizer may have written to them. */
@@ -386,8 +385,7 @@ int gr_l_operator_reduce(lua_State *L, gr_custom *u, int first, int options) {
 
 static gr_status scan(gr_context *c, const call *q, gr_array *const *out, int exclusive, int reverse) {
   const gr_partial p = {.a = q->of, .missing = q->missing};
-  return gr_may_miss(&q->missing) ? gr_custom_scan_present(c, q->u, q->shape, &p, out, exclusive, reverse)
-                                  : gr_custom_scan(c, q->u, q->shape, q->of.a, out, exclusive, reverse);
+  return gr_custom_scan_present(c, q->u, q->shape, &p, out, exclusive, reverse);
 }
 
 int gr_l_operator_scan(lua_State *L, gr_custom *u, int first, int options) {

@@ -14,7 +14,6 @@
 #include "src/binding/shape.h"
 #include "src/binding/values.h"
 #include "src/binding/when.h"
-#include "src/core/exact.h"
 #include "src/core/missing.h"
 #include "src/core/ops.h"
 

@@ -9,7 +9,6 @@
 #include "src/binding/ranks.h"
 #include "src/binding/reduce.h"
 #include "src/binding/results.h"
-#include "src/core/formula/fed.h"
 #include "src/core/ops.h"
 
 gr_op gr_l_check_scanned(lua_State *L, int arg) {
@@ -87,24 +86,17 @@ static int l_scan(lua_State *L) {
     gr_l_release(L, filled);
     return lua_pop(L, 1), 1;
   }
-  if (gr_may_miss(&p.missing)) {
-    GR_TRY_WITH(L, c, 1, of.e, NULL, gr_partial_scan(c, op, shape, &p, out, exclusive, reverse));
-    gr_l_drop_elements(L, of);
-    gr_l_drop_elements(L, p.missing.mask);
-    return 1;
-  }
-  if (of.e && (k.info || shape.rows || comm)) GR_TRY_BEFORE(L, c, comm, 1, of.e, NULL, gr_reduced_eval(c, &of));
+  if (of.e && (k.info || comm)) GR_TRY_BEFORE(L, c, comm, 1, of.e, NULL, gr_reduced_eval(c, &of));
   if (comm) {
     GR_TRY_RANKS(L, c, comm, 1, gr_scan(c, op, a, out, exclusive, reverse));
     gr_l_drop_elements(L, of);
     return 1;
   }
   GR_TRY_WITH(L, c, 1, of.e, NULL,
-              k.info       ? gr_ladder_scan(c, &k, op, a, out, exclusive, reverse)
-              : shape.rows ? gr_scan_each(c, op, shape, a, out, exclusive, reverse)
-              : of.e       ? gr_formula_scan(c, op, of, out, exclusive, reverse)
-                           : gr_scan(c, op, a, out, exclusive, reverse));
+              k.info ? gr_ladder_scan(c, &k, op, a, out, exclusive, reverse)
+                     : gr_partial_scan(c, op, shape, &p, out, exclusive, reverse));
   gr_l_drop_elements(L, of);
+  gr_l_drop_elements(L, p.missing.mask);
   return 1 + gr_l_push_seconds(L, &k);
 }
 

@@ -108,9 +108,7 @@ static int begin(gr_capi *q, const char *name, gpureduce_operator *o, const gpur
 
 static gr_status reduce(gr_context *c, gr_custom *u, gr_capi_reading *by, gr_array *const *out, uint64_t *words) {
   const gr_partial p = {.a = by->of, .missing = by->missing};
-  if (gr_may_miss(&by->missing)) return gr_custom_reduce_present(c, u, by->shape, &p, out, words);
-  gr_reduced of = by->of;
-  return gr_custom_reduce(c, u, by->shape, &of, out, words);
+  return gr_custom_reduce_present(c, u, by->shape, &p, out, words);
 }
 
 gpureduce_status gpureduce_operator_reduce(gpureduce_operator *o, const gpureduce_array *a,
@@ -172,8 +170,7 @@ static gr_status scan(gr_context *c, gr_custom *u, const gr_array *a, const gr_m
                       int exclusive, int reverse) {
   const gr_shape whole = {.axis = 2};
   const gr_partial p = {.a = {NULL, (gr_array *)(uintptr_t)a}, .missing = *m};
-  return gr_may_miss(m) ? gr_custom_scan_present(c, u, whole, &p, out, exclusive, reverse)
-                        : gr_custom_scan(c, u, whole, a, out, exclusive, reverse);
+  return gr_custom_scan_present(c, u, whole, &p, out, exclusive, reverse);
 }
 
 gpureduce_status gpureduce_operator_scan(gpureduce_operator *o, const gpureduce_array *a,

@@ -4,7 +4,6 @@
 
 #include "src/capi/operations.h"
 #include "src/core/exact.h"
-#include "src/core/formula/fed.h"
 #include "src/core/missing.h"
 
 /* ---- shared ---- */
@@ -261,18 +260,6 @@ gpureduce_status gpureduce_reduce_each(const char *op, const gpureduce_array *a,
 
 /* ---- scans ---- */
 
-static gr_status scan(gr_context *c, gr_op op, const gr_capi_reading *by, const gpureduce_options *o, gr_array *to) {
-  const gr_partial p = {.a = by->of, .missing = by->missing};
-  const int exclusive = o->exclusive != 0, reverse = o->reverse != 0;
-  gr_reduced a = by->of;
-  if (gr_may_miss(&by->missing)) return gr_partial_scan(c, op, by->shape, &p, to, exclusive, reverse);
-  if (a.e && !by->shape.rows) return gr_formula_scan(c, op, a, to, exclusive, reverse);
-  const gr_status status = gr_reduced_eval(c, &a);
-  if (status != GR_OK) return status;
-  return by->shape.rows ? gr_scan_each(c, op, by->shape, a.a, to, exclusive, reverse)
-                        : gr_scan(c, op, a.a, to, exclusive, reverse);
-}
-
 gpureduce_status gpureduce_scan(const char *op, const gpureduce_array *a, const gpureduce_options *options,
                                 gpureduce_array **out) {
 #define GR_X(name) #name,
@@ -290,7 +277,8 @@ gpureduce_status gpureduce_scan(const char *op, const gpureduce_array *a, const 
   if (x.a && gr_capi_vectors(&q, o, x, &by)) {
     const gr_op which = (gr_op)gr_op_named(names[k]);
     gr_array *to = gr_capi_open_out(&q, &u, out, x.a, gr_scan_dtype(which, x.a->dtype), x.a->n, x.a->rows, 1);
-    if (to) GR_CAPI_TRY(&q, scan(q.c, which, &by, o, to));
+    const gr_partial p = {.a = by.of, .missing = by.missing};
+    if (to) GR_CAPI_TRY(&q, gr_partial_scan(q.c, which, by.shape, &p, to, o->exclusive != 0, o->reverse != 0));
     gr_capi_close_out(&q, &u);
   }
   return gr_capi_end(&q);

@@ -91,9 +91,7 @@ gpureduce_status gpureduce_covariance(const gpureduce_array *a, const gpureduce_
     gr_array *to = gr_capi_open_out(&q, &u, out, x, GR_F64, columns * columns, columns, 0);
     if (to && !gr_array_dense(to)) gr_capi_refuse(&q, GPUREDUCE_BAD, "out: elements side by side expected");
     else if (to && columns)
-      GR_CAPI_TRY(&q, gr_may_miss(&missing)
-                          ? gr_covariance_present(q.c, x, rows, &missing, o->ddof, correlation != 0, to)
-                          : gr_covariance(q.c, x, rows, o->ddof, correlation != 0, to));
+      GR_CAPI_TRY(&q, gr_covariance_present(q.c, x, rows, &missing, o->ddof, correlation != 0, to));
     gr_capi_close_out(&q, &u);
   }
   return gr_capi_end(&q);

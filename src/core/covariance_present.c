@@ -132,6 +132,7 @@ static gr_status pair_column(pairs *s, int64_t k, int correlation, gr_array *out
 
 gr_status gr_covariance_present(gr_context *c, const gr_array *a, int64_t rows, const gr_missing *missing, double ddof,
                                 int correlation, gr_array *out) {
+  if (!gr_may_miss(missing)) return gr_covariance(c, a, rows, ddof, correlation, out);
   gr_missing m = *missing;
   pairs s = {.c = c, .a = a, .missing = &m, .shape = {.rows = rows, .axis = 1}, .rows = rows, .ddof = ddof};
   gr_status status = m.mask.a ? gr_reduced_eval(c, &m.mask) : GR_OK;

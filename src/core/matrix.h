@@ -16,7 +16,7 @@ gr_status gr_covariance(gr_context *, const gr_array *a, int64_t rows, double dd
 
 /*
 ** The same of what is present: of each two columns of those rows in which both are, with means and deviations of these
-** rows alone; NaN where they are ddof or fewer.
+** rows alone; NaN where they are ddof or fewer. Where nothing may be missing, of all rows.
 */
 gr_status gr_covariance_present(gr_context *, const gr_array *a, int64_t rows, const gr_missing *, double ddof,
                                 int correlation, gr_array *out);

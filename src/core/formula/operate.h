@@ -22,7 +22,7 @@ static inline void gr_words_out(gr_vec *out, uint64_t *words, int count) {
 /* Whether its device has the states of that, unless it turns out that it has not. */
 int gr_custom_operates(const gr_custom *, gr_shape, const gr_array *);
 
-/* The same of what is present of each vector, which is copied first. */
+/* The same of what is present of each vector, which is copied first; of all, where nothing may be missing. */
 gr_status gr_custom_reduce_present(gr_context *, gr_custom *, gr_shape, const gr_partial *, gr_array *const *out,
                                    uint64_t *words);
 
@@ -38,7 +38,10 @@ gr_status gr_custom_ranks_each(gr_context *, gr_custom *, gr_shape, const gr_mis
 gr_status gr_custom_scan(gr_context *, gr_custom *, gr_shape, const gr_array *a, gr_array *const *out, int exclusive,
                          int reverse);
 
-/* The same of what is present of each vector: a missing element's place has what there is so far. */
+/*
+** The same of what is present of each vector: a missing element's place has what there is so far. Of all, where nothing
+** may be missing.
+*/
 gr_status gr_custom_scan_present(gr_context *, gr_custom *, gr_shape, const gr_partial *, gr_array *const *out,
                                  int exclusive, int reverse);
 

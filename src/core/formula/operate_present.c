@@ -25,6 +25,7 @@ gr_status gr_custom_reduce_present(gr_context *c, gr_custom *u, gr_shape s, cons
   gr_partial p = *partial;
   uint64_t own[GR_OPERATOR_STATES];
   gr_vec to;
+  if (!gr_may_miss(&p.missing)) return gr_custom_reduce(c, u, s, &p.a, out, words);
   gr_status status = gr_reduced_eval_both(c, &p.a, &p.missing.mask);
   if (status == GR_OK && gr_array_released(p.a.a)) status = GR_RELEASED;
   if (status != GR_OK) return status;
@@ -128,6 +129,7 @@ static gr_status scan_vector(gr_context *c, gr_custom *u, gr_shape s, const gr_p
 gr_status gr_custom_scan_present(gr_context *c, gr_custom *u, gr_shape s, const gr_partial *partial,
                                  gr_array *const *out, int exclusive, int reverse) {
   gr_partial p = *partial;
+  if (!gr_may_miss(&p.missing)) return gr_custom_scan(c, u, s, p.a.a, out, exclusive, reverse);
   gr_status status = gr_custom_make(c, u, p.a.a->dtype);
   if (status == GR_OK) status = gr_reduced_eval(c, &p.missing.mask);
   if (status != GR_OK) return status;

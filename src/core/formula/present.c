@@ -280,13 +280,17 @@ gr_status gr_partial_filled(gr_context *c, gr_op op, const gr_partial *p, gr_arr
 gr_status gr_partial_scan(gr_context *c, gr_op op, gr_shape shape, const gr_partial *p, gr_array *out, int exclusive,
                           int reverse) {
   gr_made made = {0};
-  gr_status status = gr_partial_fill(c, p, 0, 0, scanned(op, p->a.a->dtype), &made);
-  if (status == GR_OK && !shape.rows) {
-    status = gr_formula_scan(c, op, gr_made_operand(&made), out, exclusive, reverse);
-  } else if (status == GR_OK) {
-    status = gr_expression_eval(c, made.e, &made.a);
-    if (status == GR_OK) status = gr_scan_each(c, op, shape, &made.a, out, exclusive, reverse);
+  gr_status status = GR_OK;
+  gr_reduced a = p->a;
+  if (gr_may_miss(&p->missing)) {
+    status = gr_partial_fill(c, p, 0, 0, scanned(op, p->a.a->dtype), &made);
+    a = gr_made_operand(&made);
   }
+  if (status == GR_OK && shape.rows) status = gr_reduced_eval(c, &a);
+  if (status == GR_OK)
+    status = shape.rows ? gr_scan_each(c, op, shape, a.a, out, exclusive, reverse)
+             : a.e      ? gr_formula_scan(c, op, a, out, exclusive, reverse)
+                        : gr_scan(c, op, a.a, out, exclusive, reverse);
   gr_made_drop(&made);
   return status;
 }

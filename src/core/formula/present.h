@@ -96,7 +96,7 @@ gr_status gr_partial_compact(gr_context *, const gr_partial *, gr_reduced x, gr_
 
 /*
 ** As gr_formula_scan and gr_scan_each: a missing element adds nothing, and its place has what there is so far (of
-** nothing +0, 1, or what is above or below all).
+** nothing +0, 1, or what is above or below all). gr_partial_scan takes what has nothing missing, too.
 */
 gr_status gr_partial_filled(gr_context *, gr_op, const gr_partial *, gr_array *out); /* what is scanned, made here */
 gr_status gr_partial_scan(gr_context *, gr_op, gr_shape, const gr_partial *, gr_array *out, int exclusive, int reverse);
