@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "src/binding/lazy.h"
+#include "src/binding/map.h"
 #include "src/binding/options.h"
 #include "src/binding/parts.h"
 #include "src/binding/values.h"
@@ -316,18 +317,10 @@ static void add_functions(lua_State *L, int module) {
 }
 
 static void add_operators(lua_State *L) {
-  static const struct {
-    const char *event, *name;
-  } rows[] = {
-      {"__add", "add"}, {"__sub", "sub"},       {"__mul", "mul"},   {"__div", "div"}, {"__unm", "neg"},
-      {"__mod", "mod"}, {"__idiv", "floordiv"}, {"__band", "band"}, {"__bor", "bor"}, {"__bxor", "bxor"},
-      {"__shl", "shl"}, {"__shr", "shr"},       {"__bnot", "bnot"},
-  };
-  for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++) {
-    const int op = gr_map_named(rows[k].name);
-    if (op >= 0) gr_l_set_event(L, rows[k].event, rows[k].name, l_operator, op);
-  }
-  gr_l_set_event(L, "__pow", "pow", l_power, 0);
+#define GR_X(event, name) gr_l_set_event(L, #event, #name, l_operator, GR_MAP_##name);
+  GR_L_OPERATORS(GR_X)
+#undef GR_X
+  gr_l_set_event(L, "__pow", "pow", l_power, 0); /* by products, where the exponent is a number */
   gr_l_set_event(L, "__lt", "lt", l_less, 0);
   gr_l_set_event(L, "__le", "le", l_less, 1);
 }

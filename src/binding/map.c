@@ -373,33 +373,10 @@ static int l_less(lua_State *L) {
 
 /* Errors name the function: 'add', not '__add'. */
 void gr_l_map_metamethods(lua_State *L) {
-#define BINARY(name) \
-  { #name, l_binary, GR_MAP_##name }
-  static const gr_function operators[] = {BINARY(add),
-                                          BINARY(sub),
-                                          BINARY(mul),
-                                          BINARY(div),
-                                          BINARY(mod),
-                                          BINARY(pow),
-                                          BINARY(floordiv),
-                                          BINARY(band),
-                                          BINARY(bor),
-                                          BINARY(bxor),
-                                          BINARY(shl),
-                                          BINARY(shr),
-                                          {"neg", l_unm, GR_MAP_neg},
-                                          {"bnot", l_unm, GR_MAP_bnot},
-                                          {"lt", l_less, 0},
-                                          {"le", l_less, 1},
-                                          {NULL, NULL, 0}};
-#undef BINARY
-  static const char *const events[] = {"__add", "__sub",  "__mul", "__div", "__mod", "__pow",  "__idiv", "__band",
-                                       "__bor", "__bxor", "__shl", "__shr", "__unm", "__bnot", "__lt",   "__le"};
-  lua_newtable(L);
-  gr_l_register(L, operators);
-  for (int k = 0; operators[k].name; k++) {
-    lua_getfield(L, -1, operators[k].name);
-    lua_setfield(L, -3, events[k]);
-  }
-  lua_pop(L, 1);
+#define GR_X(event, name) \
+  gr_l_set_event(L, #event, #name, gr_map_operands(GR_MAP_##name) == 1 ? l_unm : l_binary, GR_MAP_##name);
+  GR_L_OPERATORS(GR_X)
+#undef GR_X
+  gr_l_set_event(L, "__lt", "lt", l_less, 0);
+  gr_l_set_event(L, "__le", "le", l_less, 1);
 }
