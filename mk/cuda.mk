@@ -123,7 +123,7 @@ $(plans): spec/plans.c $(filter $(planned:%=$(OBJ)/kernels/cuda/%/%),$(cuda_o))
 
 # What a formula's first use costs the driver's compiler, without a device.
 emits = code element emit holes shipped steps text
-build/bench/compile: bench/compile.c $(emits:%=$(OBJ)/src/backend/jit/%.o) $(OBJ)/shipped.o
+build/bench/compile: bench/compile.c $(emits:%=$(OBJ)/src/backend/jit/%.o) $(OBJ)/src/core/operation.o $(OBJ)/shipped.o
 	@mkdir -p $(@D)
 	$(call step,$@) $(CC) $(base) $^ -o $@ -ldl -lpthread
 

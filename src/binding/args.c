@@ -45,9 +45,6 @@ int gr_l_error_outside(lua_State *L, int has_place) {
 #define GR_X(id, s, l, type, kind) #s,
 static const char *const dtype_names[] = {GR_DTYPES(GR_X) NULL};
 #undef GR_X
-#define GR_X(name, red, f, i, empty, by) #name,
-static const char *const op_names[] = {GR_OPS(GR_X) NULL};
-#undef GR_X
 
 /* ---- arrays ---- */
 
@@ -285,7 +282,7 @@ gr_op gr_l_check_op(lua_State *L, int arg) {
   if (type != LUA_TSTRING) gr_l_argerror(L, arg, "operation name expected, got %s", gr_l_kind(L, arg));
   const char *name = gr_l_word(L, arg, arg);
   int op = gr_op_named(name);
-  if (op < 0) gr_l_argerror(L, arg, "unknown operation '%.40s'%s", name, gr_l_hint(name, op_names, hint));
+  if (op < 0) gr_l_argerror(L, arg, "unknown operation '%.40s'%s", name, gr_l_hint(name, gr_op_names, hint));
   return (gr_op)op;
 }
 

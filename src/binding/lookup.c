@@ -58,16 +58,13 @@ static gr_term check_values(lua_State *L, const gr_array *a, int64_t n) {
 }
 
 static gr_put_op check_op(lua_State *L) {
-#define GR_X(name) #name,
-  static const char *const ops[] = {GR_PUTS(GR_X) NULL};
-#undef GR_X
   char hint[GR_HINT], text[GR_OPTION_TEXT];
   const char *name = gr_l_option_string(L, 4, "op", text);
   if (!name) return GR_PUT_set;
-  for (int k = 0; ops[k]; k++)
-    if (!strcmp(name, ops[k])) return (gr_put_op)k;
+  for (int k = 0; gr_put_names[k]; k++)
+    if (!strcmp(name, gr_put_names[k])) return (gr_put_op)k;
   gr_l_argerror(L, 4, "option 'op': 'set', 'add', 'min' or 'max' expected, got '%.40s'%s", name,
-                gr_l_hint(name, ops, hint));
+                gr_l_hint(name, gr_put_names, hint));
 }
 
 /* What is at 1, above the arguments, if that is a transposed matrix: where, or 0. */

@@ -10,10 +10,6 @@
 #include "src/core/ops.h"
 #include "kernels/numerics/map.h"
 
-#define GR_X(name, text) text,
-static const char *const relation_names[] = {GR_RELATIONS(GR_X) NULL};
-#undef GR_X
-
 /* ---- operands ---- */
 
 /* The number at arg in the place of an array of dtype t, which the operator may widen. */
@@ -206,7 +202,7 @@ static int l_cast(lua_State *L) {
 
 static gr_relation check_relation(lua_State *L, const char *name, int arg, const char *what) {
   for (int k = 0; name && k < GR_RELATION_COUNT; k++)
-    if (!strcmp(name, relation_names[k])) return (gr_relation)k;
+    if (!strcmp(name, gr_relation_names[k])) return (gr_relation)k;
   gr_l_argerror(L, arg, "%s'<', '<=', '==', '~=', '>=' or '>' expected, got '%.40s'", what, name);
 }
 

@@ -12,17 +12,14 @@
 #include "src/core/ops.h"
 
 gr_op gr_l_check_scanned(lua_State *L, int arg) {
-#define GR_X(name) #name,
-  static const char *const names[] = {GR_SCANNED(GR_X) NULL};
-#undef GR_X
   char hint[GR_HINT];
   if (lua_type(L, arg) != LUA_TSTRING) gr_l_argerror(L, arg, "operation name expected, got %s", gr_l_kind(L, arg));
   const char *name = lua_tostring(L, arg);
-  for (int k = 0; names[k]; k++)
-    if (!strcmp(name, names[k])) return (gr_op)gr_op_named(name);
+  for (int k = 0; gr_scanned_names[k]; k++)
+    if (!strcmp(name, gr_scanned_names[k])) return (gr_op)gr_op_named(name);
   _Static_assert(GR_SCANNED_COUNT == 4, "the text names all");
   gr_l_argerror(L, arg, "scan of sum, prod, min or max expected, got '%.40s'%s", name,
-                gr_op_named(name) < 0 ? gr_l_hint(name, names, hint) : "");
+                gr_op_named(name) < 0 ? gr_l_hint(name, gr_scanned_names, hint) : "");
 }
 
 /* gr.scan(a, op, {exclusive, reverse, into, rows, axis, skipnan, mask}) */

@@ -6,13 +6,6 @@
 
 /* ---- operators ---- */
 
-#define GR_X(name, operands, f, i, real, whole) #name,
-static const char *const map_names[] = {GR_MAPS(GR_X) NULL};
-#undef GR_X
-#define GR_X(name, text) text,
-static const char *const relation_names[] = {GR_RELATIONS(GR_X) NULL};
-#undef GR_X
-
 typedef struct mapping {
   gr_map_call call;
   const gr_array *like; /* whose length the result has */
@@ -108,8 +101,8 @@ static int check_arrays(gr_capi *q, const gpureduce_operand *o, int count) {
 static int read_map(gr_capi *q, const char *op, const gpureduce_operand *o, int count, const gpureduce_options *options,
                     mapping *m) {
   int relation = 0, k = -1;
-  while (relation < GR_RELATION_COUNT && strcmp(op, relation_names[relation]) != 0) relation++;
-  if (relation == GR_RELATION_COUNT && (k = gr_capi_named(q, op, map_names, "operator")) < 0) return 0;
+  while (relation < GR_RELATION_COUNT && strcmp(op, gr_relation_names[relation]) != 0) relation++;
+  if (relation == GR_RELATION_COUNT && (k = gr_capi_named(q, op, gr_map_names, "operator")) < 0) return 0;
   if (k == GR_MAP_compare)
     return gr_capi_refuse(q, GPUREDUCE_BAD, "a comparison is named as it is written: '<', '<=', '==', '~=', '>=', '>'");
   *m = (mapping){.call = {.op = k < 0 ? GR_MAP_compare : (gr_map)k}};
@@ -214,14 +207,11 @@ static int read_values(gr_capi *q, const gr_array *a, const gr_array *by, int64_
 
 gpureduce_status gpureduce_put(const char *op, gpureduce_array *a, const gpureduce_array *index,
                                gpureduce_operand values) {
-#define GR_X(name) #name,
-  static const char *const names[] = {GR_PUTS(GR_X) NULL};
-#undef GR_X
   gr_capi q;
   gr_term term;
   const gr_array *i = NULL;
   int k = -1, whose;
-  if (gr_capi_begin(&q, "put", a) && (k = gr_capi_named(&q, op, names, "way to put")) >= 0)
+  if (gr_capi_begin(&q, "put", a) && (k = gr_capi_named(&q, op, gr_put_names, "way to put")) >= 0)
     i = take_index(&q, &a->array, index);
   if (i && read_values(&q, &a->array, i, i->n, values, &term))
     GR_CAPI_TRY(&q, gr_put(q.c, (gr_put_op)k, &a->array, i, term, &whose));

@@ -139,10 +139,6 @@ int gr_capi_element(gr_capi *q, gr_dtype t, const gpureduce_number *n, uint64_t 
 
 /* ---- reductions ---- */
 
-#define GR_X(name, red, f, i, empty, by) #name,
-static const char *const op_names[] = {GR_OPS(GR_X) NULL};
-#undef GR_X
-
 typedef struct asked {
   gr_capi_operation of;
   gr_capi_reading by;
@@ -162,7 +158,7 @@ static int check_empty(gr_capi *q, const gr_capi_operation *x, gr_shape s) {
 }
 
 static int check_operation(gr_capi *q, const char *op, gr_capi_operation *x) {
-  const int k = gr_capi_named(q, op, op_names, "operation");
+  const int k = gr_capi_named(q, op, gr_op_names, "operation");
   if (k < 0) return 0;
   x->op = (gr_op)k;
   const gr_dtype t = x->a.a->dtype;
@@ -262,20 +258,17 @@ gpureduce_status gpureduce_reduce_each(const char *op, const gpureduce_array *a,
 
 gpureduce_status gpureduce_scan(const char *op, const gpureduce_array *a, const gpureduce_options *options,
                                 gpureduce_array **out) {
-#define GR_X(name) #name,
-  static const char *const names[] = {GR_SCANNED(GR_X) NULL};
-#undef GR_X
   gr_capi q;
   gr_capi_out u = {0};
   gr_capi_reading by;
   const gpureduce_options *o = NULL;
   gr_reduced x = {NULL, NULL};
   int k = -1;
-  if (gr_capi_begin_lazy(&q, "scan", a) && (k = gr_capi_named(&q, op, names, "operation")) >= 0)
+  if (gr_capi_begin_lazy(&q, "scan", a) && (k = gr_capi_named(&q, op, gr_scanned_names, "operation")) >= 0)
     o = gr_capi_options(&q, options, GR_TAKES_SHAPE | GR_TAKES_ORDER | GR_TAKES_MISSING);
   if (o) x = gr_capi_operand(&q, a);
   if (x.a && gr_capi_vectors(&q, o, x, &by)) {
-    const gr_op which = (gr_op)gr_op_named(names[k]);
+    const gr_op which = (gr_op)gr_op_named(op);
     gr_array *to = gr_capi_open_out(&q, &u, out, x.a, gr_scan_dtype(which, x.a->dtype), x.a->n, x.a->rows, 1);
     const gr_partial p = {.a = by.of, .missing = by.missing};
     if (to) GR_CAPI_TRY(&q, gr_partial_scan(q.c, which, by.shape, &p, to, o->exclusive != 0, o->reverse != 0));

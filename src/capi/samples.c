@@ -223,10 +223,7 @@ static int read_shares(gr_capi *q, const double *shares, int64_t count) {
 }
 
 static int read_method(gr_capi *q, const char *method) {
-#define GR_X(id, name) #name,
-  static const char *const names[] = {GR_METHODS(GR_X) NULL};
-#undef GR_X
-  return method ? gr_capi_named(q, method, names, "method") : GR_LINEAR;
+  return method ? gr_capi_named(q, method, gr_method_names, "method") : GR_LINEAR;
 }
 
 /* A few at a time, so that results need no memory. */

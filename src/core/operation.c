@@ -8,6 +8,14 @@ enum { GR_REDUCERS(GR_X) };
 const gr_op_info gr_ops[GR_OP_COUNT] = {GR_OPS(GR_X)};
 #undef GR_X
 
+#define GR_X(name, ...) #name,
+const char *const gr_op_names[] = {GR_OPS(GR_X) NULL}, *const gr_map_names[] = {GR_MAPS(GR_X) NULL};
+const char *const gr_scanned_names[] = {GR_SCANNED(GR_X) NULL}, *const gr_put_names[] = {GR_PUTS(GR_X) NULL};
+#undef GR_X
+#define GR_X(name, text) text,
+const char *const gr_relation_names[] = {GR_RELATIONS(GR_X) NULL};
+#undef GR_X
+
 int gr_op_named(const char *name) {
   for (int k = 0; k < GR_OP_COUNT; k++)
     if (gr_same_word(name, gr_ops[k].name)) return k;

@@ -1,4 +1,4 @@
-/* The name of each operation and the dtype of its results, from the table in kernels/tables.h. */
+/* Names of operations, and the dtype of results, from the tables in kernels/tables.h. */
 #ifndef GR_OPERATION_H
 #define GR_OPERATION_H
 
@@ -11,6 +11,10 @@ typedef struct gr_op_info {
   enum { GR_GIVES_F64, GR_GIVES_I64, GR_GIVES_SAME, GR_GIVES_BOOL } floats, integers;
 } gr_op_info;
 extern const gr_op_info gr_ops[GR_OP_COUNT];
+
+/* Names in the order of their enums; NULL ends each list. Relations are called as they are written: '<'. */
+extern const char *const gr_op_names[], *const gr_map_names[], *const gr_relation_names[];
+extern const char *const gr_scanned_names[], *const gr_put_names[]; /* operations that scans take; ways to put */
 
 /* Compares short words: a call of strcmp takes as long as a small reduction. */
 static inline int gr_same_word(const char *a, const char *b) {

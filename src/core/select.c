@@ -8,6 +8,10 @@
 #include "src/core/select_few.h"
 #include "src/core/select_weighted.h"
 
+#define GR_X(id, name) #name,
+const char *const gr_method_names[] = {GR_METHODS(GR_X) NULL};
+#undef GR_X
+
 /*
 ** Radix selection on the order keys: count the highest digit of all keys, follow each wanted rank into the group of
 ** keys that share the digit it falls on, count the next digit of those groups, and so on. Ranks that fall into the
@@ -323,15 +327,12 @@ static gr_value result_of(const selection *s, position p, gr_quantile_method met
 /* Meets the other ranks, whose elements are searched together: *n becomes how many these are. */
 static gr_status meet(gr_context *c, const gr_array *a, const double *q, int64_t count, gr_quantile_method method,
                       int64_t *n, gr_status mine) {
-#define GR_X(id, name) #name,
-  static const char *const methods[] = {GR_METHODS(GR_X) "of the median"};
-#undef GR_X
   uint64_t sum[2] = {0, 0};
   char text[160], number[40];
   for (int64_t k = 0; k < count; k++) gr_digest_add(sum, gr_bits64(q[k]), (uint64_t)k);
   snprintf(text, sizeof text, "quantile of %s, method %s, of %lld shares from %s on (digest %016llx)",
-           gr_dtypes[a->dtype].name, methods[method], (long long)count, gr_ranks_digits(q[0], 17, number),
-           (unsigned long long)sum[0]);
+           gr_dtypes[a->dtype].name, method == GR_MIDDLE ? "of the median" : gr_method_names[method], (long long)count,
+           gr_ranks_digits(q[0], 17, number), (unsigned long long)sum[0]);
   gr_status status = gr_ranks_meet(c, text, a->n, 1, mine);
   *n = gr_ranks_all(c);
   if (status != GR_OK || *n) return status;

@@ -24,6 +24,7 @@
 #define GR_X(id, name) GR_##id,
 typedef enum gr_quantile_method { GR_METHODS(GR_X) GR_MIDDLE } gr_quantile_method;
 #undef GR_X
+extern const char *const gr_method_names[]; /* NULL ends the list */
 
 /* Whether results are elements of the data; the others are f64. */
 static inline int gr_quantile_selects(gr_quantile_method m) {

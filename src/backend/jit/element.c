@@ -7,6 +7,7 @@
 
 #include "kernels/numerics/map.h"
 #include "src/backend/jit/steps.h"
+#include "src/core/operation.h"
 
 /* By dtype: the register of an element, how it is loaded, how a narrow one is taken out of 32 bits, the short name. */
 static const struct kind {
@@ -19,11 +20,6 @@ static const struct kind {
 };
 _Static_assert(sizeof kinds / sizeof *kinds == GR_DTYPE_COUNT, "a dtype without registers");
 
-static const char *const map_names[] = {
-#define GR_X(name, operands, f, i, real, whole) #name,
-    GR_MAPS(GR_X)
-#undef GR_X
-};
 static const char *const relation_names[] = {
 #define GR_X(name, text) #name,
     GR_RELATIONS(GR_X)
@@ -91,12 +87,12 @@ void gr_emit_find_raw(gr_emitter *e) {
 
 static const gr_step_body *body_of(gr_emitter *e, const gr_node *x) {
   const char *of = kinds[computed(x)].name;
-  if (e->raw[x - e->code->nodes]) return body_named(e, map_names[x->op], of, "raw");
+  if (e->raw[x - e->code->nodes]) return body_named(e, gr_map_names[x->op], of, "raw");
   if (x->op == GR_MAP_mul && x->dtype == GR_U8 && x->spread == GR_TRUTH) return body_named(e, "band", of, NULL);
   if (x->op == GR_MAP_compare) return body_named(e, relation_names[x->relation], of, NULL);
   if (x->op == GR_MAP_where) return body_named(e, "choose", of, NULL);
   if (x->op == GR_MAP_cast) return body_named(e, "cast", of, kinds[x->dtype].name);
-  return body_named(e, map_names[x->op], of, NULL);
+  return body_named(e, gr_map_names[x->op], of, NULL);
 }
 
 /* Operand i of a step, in a register whose name is written to `name`. */

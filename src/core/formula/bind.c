@@ -110,14 +110,13 @@ static gr_status show(const binding *t, gr_status status, const gr_phrase *x) {
 
 /* An input in the role that the text gives it. Numbers are numbers in every role. */
 static gr_status mean_given_as(binding *t, const gr_given *g, const gr_phrase *x, gr_meaning *out) {
-  static const char *const roles[] = {"", "scalar", "row", "column"};
   *out = gr_means_node(-1);
   if (g->comes) return gr_build_coming(t->b, g->dtype, g->input, &out->node);
   if (g->array && x->spread == GR_EACH) return build_array(t->b, t->shape, g->array, &out->node);
   if (g->array) return gr_build_input(t->b, g->array, (gr_spread)x->spread, &out->node);
   if (!g->expression) return *out = gr_means_number(g->number), GR_OK;
   if (x->spread == GR_EACH) return gr_build_merge(t->b, g->expression, &out->node);
-  return gr_fail(t->b->context, GR_BAD, "%s takes an array, got an expression", roles[x->spread]);
+  return gr_fail(t->b->context, GR_BAD, "%s takes an array, got an expression", gr_spread_names[x->spread]);
 }
 
 static gr_status mean(binding *t, const gr_phrase *x, gr_meaning *out) {

@@ -5,6 +5,7 @@
 
 #include "kernels/numerics/map.h"
 #include "src/core/formula/formula.h"
+#include "src/core/operation.h"
 
 /* ---- the block ---- */
 
@@ -259,21 +260,18 @@ static size_t put_operand(int operand, char *text, size_t size) {
 }
 
 size_t gr_program_text(const gr_program *p, char *text, size_t size) {
-  static const char *const spreads[] = {"", " scalar", " row", " column"}, *const relations[] = {
-#define GR_X(name, sign) " " sign,
-    GR_RELATIONS(GR_X)
-#undef GR_X
-  };
   size_t used = 0;
 #define AT (used < size ? text + used : NULL), (used < size ? size - used : 0)
   for (int k = 0; k < p->count; k++) {
     const gr_node *x = &p->nodes[k];
-    const int operands = gr_map_operands((gr_map)x->op);
+    const int operands = gr_map_operands((gr_map)x->op), spreads = x->kind == GR_NODE_INPUT && x->spread != GR_EACH;
     used += (size_t)snprintf(AT, "%d: %s", k + 1, gr_dtypes[x->dtype].name);
-    if (x->kind == GR_NODE_INPUT) used += (size_t)snprintf(AT, "%s array %d\n", spreads[x->spread], x->input + 1);
+    if (spreads) used += (size_t)snprintf(AT, " %s", gr_spread_names[x->spread]);
+    if (x->kind == GR_NODE_INPUT) used += (size_t)snprintf(AT, " array %d\n", x->input + 1);
     if (x->kind == GR_NODE_POSITION) used += (size_t)snprintf(AT, " position\n");
     if (x->kind != GR_NODE_STEP) continue;
-    used += (size_t)snprintf(AT, " %s%s", gr_map_names[x->op], x->op == GR_MAP_compare ? relations[x->relation] : "");
+    used += (size_t)snprintf(AT, " %s", gr_map_names[x->op]);
+    if (x->op == GR_MAP_compare) used += (size_t)snprintf(AT, " %s", gr_relation_names[x->relation]);
     used += put_operand(x->a, AT);
     if (operands > 1) used += put_operand(x->b, AT);
     if (operands > 2) used += put_operand(x->c, AT);

@@ -62,9 +62,10 @@ gr_status gr_formula_wrong(gr_context *, const char *text, size_t length, size_t
 #endif
     ;
 
-/* The element operator of that name, or -1; and what it is called. */
+/* The element operator of that name, or -1. */
 int gr_map_named(const char *name);
-extern const char *const gr_map_names[];
+/* What spreads an input in a formula, by gr_spread; of GR_EACH "". */
+extern const char *const gr_spread_names[];
 
 /* What may be called in a formula; the list ends with NULL. */
 #define GR_CALLABLES (GR_MAP_COUNT + 2 * GR_DTYPE_COUNT + 8)

@@ -59,7 +59,6 @@ static gr_status wrong_name(gr_context *c, const gr_custom *u, gr_stage stage, c
 
 /* Every name is an input of the stage. */
 static gr_status check_names(gr_context *c, const gr_custom *u, gr_stage stage, const gr_formula *f) {
-  static const char *const roles[] = {"", "scalar", "row", "column"};
   for (int k = 0; k < f->count; k++) {
     const gr_phrase *x = &f->phrases[k];
     const size_t column = (size_t)x->column, length = (size_t)f->length;
@@ -69,7 +68,7 @@ static gr_status check_names(gr_context *c, const gr_custom *u, gr_stage stage, 
     if (x->kind == GR_SAYS_LENGTH && stage != GR_STAGE_FINISH)
       return gr_formula_wrong(c, f->text, length, column, "n is known at the end: only 'finish' has it");
     if (x->kind != GR_SAYS_NAME) continue;
-    if (x->spread) return gr_formula_wrong(c, f->text, length, column, "%s is for arrays", roles[x->spread]);
+    if (x->spread) return gr_formula_wrong(c, f->text, length, column, "%s is for arrays", gr_spread_names[x->spread]);
     if (input_named(u, stage, f->names[x->a].text) < 0) return wrong_name(c, u, stage, f, column, f->names[x->a].text);
   }
   return GR_OK;

@@ -3,12 +3,11 @@
 ** calls itself, so that no text can be too deep for the host's stack.
 */
 #include "src/core/formula/read.h"
+#include "src/core/operation.h"
 #include "kernels/cpu/room.h"
 #include "kernels/numerics/map.h"
 
-#define GR_X(name, operands, f, i, real, whole) #name,
-const char *const gr_map_names[] = {GR_MAPS(GR_X) NULL};
-#undef GR_X
+const char *const gr_spread_names[] = {"", "scalar", "row", "column"};
 
 int gr_map_named(const char *name) {
   for (int k = 0; k < GR_MAP_COUNT; k++)
@@ -210,7 +209,6 @@ void gr_formula_callables(const char *names[GR_CALLABLES]) {
 
 /* name( : what it will do with so many operands. */
 static gr_status open_call(parser *p, const char *name, size_t column) {
-  static const char *const spreads[] = {"", "scalar", "row", "column"};
   waiting w = {.does = CALLS, .column = column, .phrase_kind = GR_SAYS_MAP, .operands = 1};
   int t = gr_dtype_named(name), op;
   if (t >= 0) {
@@ -219,7 +217,7 @@ static gr_status open_call(parser *p, const char *name, size_t column) {
     return await(p, w);
   }
   for (int k = GR_ONE; k <= GR_COLUMN; k++)
-    if (!strcmp(name, spreads[k])) w.spread = k;
+    if (!strcmp(name, gr_spread_names[k])) w.spread = k;
   if (w.spread) return await(p, w);
   if (!strcmp(name, "where")) {
     w.op = GR_MAP_where;
@@ -237,9 +235,8 @@ static gr_status open_call(parser *p, const char *name, size_t column) {
 /* scalar(x) and its like have been read as the plain name x: it is that name, in another role. */
 static gr_status spread_name(parser *p, const waiting *w) {
   const gr_phrase x = p->f->phrases[pop(p)];
-  static const char *const spreads[] = {"", "scalar", "row", "column"};
   if (x.kind != GR_SAYS_NAME || x.spread)
-    return WRONG(p, w->column, "%s takes the name of an input", spreads[w->spread]);
+    return WRONG(p, w->column, "%s takes the name of an input", gr_spread_names[w->spread]);
   return push_name(p, p->f->names[x.a].text, (size_t)x.column, w->spread);
 }
 

@@ -3,6 +3,7 @@
 #include "kernels/numerics/map.h"
 #include "src/core/formula/formula.h"
 #include "src/core/map.h"
+#include "src/core/operation.h"
 
 gr_meaning gr_means_number(gr_number n) { return (gr_meaning){-1, n}; }
 gr_meaning gr_means_node(int node) { return (gr_meaning){.node = node}; }
