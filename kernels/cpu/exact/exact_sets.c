@@ -109,31 +109,16 @@ static int plan(ladder *g, gr_exact *s, int size, span x, const span *y) {
 
 #if GR_CPU_X86
 #include <immintrin.h>
-#if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("avx512f,avx512dq,avx512bw,avx512vl,fma"))), apply_to = function)
-#else
-#pragma GCC push_options
-#pragma GCC target("avx512f,avx512dq,avx512bw,avx512vl,fma")
-#endif
+GR_TARGET(GR_AVX512)
 #define W 8
 #define GR_SUFFIX avx512
 #include "kernels/cpu/exact/exact.inc"
-#if defined(__clang__)
-#pragma clang attribute pop
-#pragma clang attribute push(__attribute__((target("avx2,fma"))), apply_to = function)
-#else
-#pragma GCC pop_options
-#pragma GCC push_options
-#pragma GCC target("avx2,fma")
-#endif
+GR_TARGET_END
+GR_TARGET(GR_AVX2)
 #define W 4
 #define GR_SUFFIX avx2
 #include "kernels/cpu/exact/exact.inc"
-#if defined(__clang__)
-#pragma clang attribute pop
-#else
-#pragma GCC pop_options
-#endif
+GR_TARGET_END
 #endif
 
 #define W 2

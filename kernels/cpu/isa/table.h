@@ -279,6 +279,18 @@ extern const gr_cpu_table gr_cpu_neon;
 #endif
 extern const gr_cpu_table gr_cpu_generic;
 
+/* Functions between the two are compiled for instruction sets, whose names are one string. */
+#define GR_PRAGMA(words) _Pragma(#words)
+#if defined(__clang__)
+#define GR_TARGET(sets) GR_PRAGMA(clang attribute push(__attribute__((target(sets))), apply_to = function))
+#define GR_TARGET_END GR_PRAGMA(clang attribute pop)
+#else
+#define GR_TARGET(sets) GR_PRAGMA(GCC push_options) GR_PRAGMA(GCC target(sets))
+#define GR_TARGET_END GR_PRAGMA(GCC pop_options)
+#endif
+#define GR_AVX2 "avx2,fma"
+#define GR_AVX512 "avx512f,avx512dq,avx512bw,avx512vl,fma"
+
 /* The table in use; the first call picks it. */
 const gr_cpu_table *gr_cpu_table_in_use(void);
 

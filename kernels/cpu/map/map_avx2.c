@@ -2,17 +2,11 @@
 #define GR_FUSED 1
 #include "kernels/cpu/isa/table.h"
 #if GR_CPU_X86
-#if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("avx2,fma,f16c"))), apply_to = function)
-#else
-#pragma GCC target("avx2,fma,f16c")
-#endif
+GR_TARGET(GR_AVX2 ",f16c")
 #define GR_SIDE_BY_SIDE 1
 #define GR_LOOPS gr_map_avx2
 #include "kernels/cpu/map/map_loops.inc"
-#if defined(__clang__)
-#pragma clang attribute pop
-#endif
+GR_TARGET_END
 #else
 typedef int gr_cpu_no_map_avx2;
 #endif

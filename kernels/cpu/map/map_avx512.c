@@ -4,18 +4,15 @@
 #if GR_CPU_X86
 #include <immintrin.h>
 #if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("avx512f,avx512dq,avx512bw,avx512vl,fma,f16c"))), \
-                             apply_to = function)
+GR_TARGET(GR_AVX512 ",f16c")
 #else
-#pragma GCC target("avx512f,avx512dq,avx512bw,avx512vl,fma,f16c,prefer-vector-width=512")
+GR_TARGET(GR_AVX512 ",f16c,prefer-vector-width=512")
 #endif
 #define GR_SIDE_BY_SIDE 1
 #define GR_OWN_LOOPS "kernels/cpu/map/tanh_avx512.h"
 #define GR_LOOPS gr_map_avx512
 #include "kernels/cpu/map/map_loops.inc"
-#if defined(__clang__)
-#pragma clang attribute pop
-#endif
+GR_TARGET_END
 #else
 typedef int gr_cpu_no_map_avx512;
 #endif
