@@ -266,32 +266,30 @@ typedef struct sign {
   const char *text;
   int left, right;
   gr_phrase_kind kind;
-  const char *map;
-  int relation;
+  int op, relation; /* of GR_SAYS_MAP */
 } sign;
 
+/* clang-format off */
+#define GR_X(name, text) {text, 3, 3, GR_SAYS_MAP, GR_MAP_compare, GR_IS_##name},
 static const sign signs[] = {
-    {"or", 1, 1, GR_SAYS_OR, NULL, 0},
-    {"and", 2, 2, GR_SAYS_AND, NULL, 0},
-    {"<", 3, 3, GR_SAYS_MAP, "compare", GR_IS_lt},
-    {"<=", 3, 3, GR_SAYS_MAP, "compare", GR_IS_le},
-    {"==", 3, 3, GR_SAYS_MAP, "compare", GR_IS_eq},
-    {"~=", 3, 3, GR_SAYS_MAP, "compare", GR_IS_ne},
-    {">=", 3, 3, GR_SAYS_MAP, "compare", GR_IS_ge},
-    {">", 3, 3, GR_SAYS_MAP, "compare", GR_IS_gt},
-    {"|", 4, 4, GR_SAYS_MAP, "bor", 0},
-    {"~", 5, 5, GR_SAYS_MAP, "bxor", 0},
-    {"&", 6, 6, GR_SAYS_MAP, "band", 0},
-    {"<<", 7, 7, GR_SAYS_MAP, "shl", 0},
-    {">>", 7, 7, GR_SAYS_MAP, "shr", 0},
-    {"+", 10, 10, GR_SAYS_MAP, "add", 0},
-    {"-", 10, 10, GR_SAYS_MAP, "sub", 0},
-    {"*", 11, 11, GR_SAYS_MAP, "mul", 0},
-    {"/", 11, 11, GR_SAYS_MAP, "div", 0},
-    {"//", 11, 11, GR_SAYS_MAP, "floordiv", 0},
-    {"%", 11, 11, GR_SAYS_MAP, "mod", 0},
-    {"^", 14, 13, GR_SAYS_POWER, NULL, 0},
+    {"or", 1, 1, GR_SAYS_OR, 0, 0},
+    {"and", 2, 2, GR_SAYS_AND, 0, 0},
+    GR_RELATIONS(GR_X)
+    {"|", 4, 4, GR_SAYS_MAP, GR_MAP_bor, 0},
+    {"~", 5, 5, GR_SAYS_MAP, GR_MAP_bxor, 0},
+    {"&", 6, 6, GR_SAYS_MAP, GR_MAP_band, 0},
+    {"<<", 7, 7, GR_SAYS_MAP, GR_MAP_shl, 0},
+    {">>", 7, 7, GR_SAYS_MAP, GR_MAP_shr, 0},
+    {"+", 10, 10, GR_SAYS_MAP, GR_MAP_add, 0},
+    {"-", 10, 10, GR_SAYS_MAP, GR_MAP_sub, 0},
+    {"*", 11, 11, GR_SAYS_MAP, GR_MAP_mul, 0},
+    {"/", 11, 11, GR_SAYS_MAP, GR_MAP_div, 0},
+    {"//", 11, 11, GR_SAYS_MAP, GR_MAP_floordiv, 0},
+    {"%", 11, 11, GR_SAYS_MAP, GR_MAP_mod, 0},
+    {"^", 14, 13, GR_SAYS_POWER, 0, 0},
 };
+#undef GR_X
+/* clang-format on */
 #define UNARY 12
 
 static const sign *sign_of(const gr_word *w) {
@@ -366,14 +364,12 @@ static gr_status read_sign(parser *p, int *after) {
   char text[GR_NAME_LENGTH + 8];
   gr_status status;
   if (s) {
-    const int op = s->map ? gr_map_named(s->map) : 0;
-    if (op < 0) return WRONG(p, w.column, "no operator '%s'", s->text);
     status = join_down_to(p, s->left);
     if (status == GR_OK)
       status = await(p, (waiting){.does = JOINS,
                                   .right = s->right,
                                   .phrase_kind = s->kind,
-                                  .op = op,
+                                  .op = s->op,
                                   .relation = s->relation,
                                   .column = w.column});
     *after = 0;
