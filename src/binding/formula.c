@@ -113,7 +113,7 @@ static int l_lazy(lua_State *L) {
   gr_context *c = gr_l_context(L);
   if (!gr_l_test_array(L, 1) && gr_l_test_expression(L, 1)) return lua_settop(L, 1), 1;
   gr_array *a = gr_l_check_array(L, 1);
-  gr_expression *e = gr_l_push_expression(L, gr_expression_room(1, 0, 1));
+  gr_expression *e = gr_l_push_expression(L, gr_expression_room((gr_parts){1, 0, 1}));
   GR_TRY(L, c, 1, gr_expression_of(c, a, e));
   return 1;
 }

@@ -175,7 +175,7 @@ static int push_spread(lua_State *L, gr_spread spread) {
   if (spread != GR_ONE && rows > 1 && columns > 1)
     gr_l_argerror(L, 1, "vector expected, got a matrix of %lld x %lld (X:%s(k) is a view of one)", rows, columns,
                   gr_l_name(L));
-  gr_expression *e = gr_l_push_expression(L, gr_expression_room(1, 0, 1));
+  gr_expression *e = gr_l_push_expression(L, gr_expression_room((gr_parts){1, 0, 1}));
   GR_TRY(L, c, 1, gr_expression_spread(c, a, spread, e));
   return 1;
 }

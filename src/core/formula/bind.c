@@ -78,26 +78,20 @@ static gr_status build_array(gr_builder *b, matrix_shape s, const gr_array *a, i
 
 int gr_formula_steps(const gr_formula *f) { return f->count * STEPS_A_PHRASE + 4; }
 
-static void count(const gr_formula *f, const gr_given *given, int *nodes, int *numbers, int *inputs) {
-  *nodes = *numbers = gr_formula_steps(f);
-  *inputs = f->name_count;
-  for (int k = 0; k < f->name_count; k++) {
-    const gr_expression *e = given[k].expression;
-    if (!e) continue;
-    *nodes += e->program.count;
-    *numbers += e->program.number_count;
-    *inputs += e->program.input_count;
-  }
-  if (*nodes > GR_FORMULA_NODES) *nodes = GR_FORMULA_NODES;
-  if (*numbers > 2 * GR_FORMULA_NODES) *numbers = 2 * GR_FORMULA_NODES;
-  if (*inputs > GR_FORMULA_INPUTS) *inputs = GR_FORMULA_INPUTS;
+static gr_parts count(const gr_formula *f, const gr_given *given) {
+  const int steps = gr_formula_steps(f);
+  gr_parts p = {steps, steps, f->name_count};
+  for (int k = 0; k < f->name_count; k++)
+    if (given[k].expression) gr_parts_add(&p, given[k].expression);
+  if (p.nodes > GR_FORMULA_NODES) p.nodes = GR_FORMULA_NODES;
+  if (p.numbers > 2 * GR_FORMULA_NODES) p.numbers = 2 * GR_FORMULA_NODES;
+  if (p.inputs > GR_FORMULA_INPUTS) p.inputs = GR_FORMULA_INPUTS;
+  return p;
 }
 
 /* And room for what the phrases mean, behind it, while it is made. */
 size_t gr_formula_expression_room(const gr_formula *f, const gr_given *given) {
-  int nodes, numbers, inputs;
-  count(f, given, &nodes, &numbers, &inputs);
-  return gr_expression_room(nodes, numbers, inputs) + 8 + (size_t)f->count * sizeof(gr_meaning);
+  return gr_expression_room(count(f, given)) + 8 + (size_t)f->count * sizeof(gr_meaning);
 }
 
 /* The words of a failure, with the place in the text. */
@@ -182,14 +176,12 @@ gr_status gr_formula_bind(gr_context *c, const gr_formula *f, const gr_given *gi
   gr_builder b;
   binding t = {.b = &b, .f = f, .given = given};
   gr_meaning whole = {-1, {0}};
-  int nodes, numbers, inputs;
-  count(f, given, &nodes, &numbers, &inputs);
+  const gr_parts parts = count(f, given);
   gr_expression_release(e); /* of a first try that ran out of memory */
-  gr_expression_open(e, nodes, numbers, inputs);
-  t.meanings = (gr_meaning *)(((uintptr_t)e + gr_expression_room(nodes, numbers, inputs) + 7) & ~(uintptr_t)7);
+  gr_builder_start(&b, c, e, parts);
+  t.meanings = (gr_meaning *)(((uintptr_t)e + gr_expression_room(parts) + 7) & ~(uintptr_t)7);
   gr_status status = gr_context_ready(c);
   if (status != GR_OK) return status;
-  gr_builder_start(&b, c, e);
   e->where = c->queue;
   status = shape_of(c, given, f->names, f->name_count, &t.shape);
   if (status != GR_OK) return status;
@@ -212,8 +204,7 @@ gr_status gr_expression_of(gr_context *c, const gr_array *a, gr_expression *e) {
   gr_builder b;
   int node = -1;
   gr_expression_release(e);
-  gr_expression_open(e, 1, 0, 1);
-  gr_builder_start(&b, c, e);
+  gr_builder_start(&b, c, e, (gr_parts){1, 0, 1});
   const gr_status status = gr_build_input(&b, a, GR_EACH, &node);
   return status == GR_OK ? gr_build_end(&b, node) : status;
 }
@@ -221,29 +212,18 @@ gr_status gr_expression_of(gr_context *c, const gr_array *a, gr_expression *e) {
 gr_status gr_expression_spread(gr_context *c, const gr_array *a, gr_spread spread, gr_expression *e) {
   gr_builder b;
   gr_expression_release(e);
-  gr_expression_open(e, 1, 0, 1);
-  gr_builder_start(&b, c, e);
+  gr_builder_start(&b, c, e, (gr_parts){1, 0, 1});
   e->matrix = 1;
   return gr_build_input(&b, a, spread, &e->result);
 }
 
-static void count_combined(const gr_combination *x, int *nodes, int *numbers, int *inputs) {
-  *nodes = 8;
-  *numbers = 8;
-  *inputs = 0;
-  for (int k = 0; k < x->count; k++) {
-    const gr_expression *e = x->given[k].expression;
-    *nodes += e ? e->program.count : 1;
-    *numbers += e ? e->program.number_count : 1;
-    *inputs += e ? e->program.input_count : 1;
-  }
+static gr_parts count_combined(const gr_combination *x) {
+  gr_parts p = {8, 8 + x->count, 0};
+  for (int k = 0; k < x->count; k++) gr_parts_add(&p, x->given[k].expression);
+  return p;
 }
 
-size_t gr_combination_room(const gr_combination *x) {
-  int nodes, numbers, inputs;
-  count_combined(x, &nodes, &numbers, &inputs);
-  return gr_expression_room(nodes, numbers, inputs);
-}
+size_t gr_combination_room(const gr_combination *x) { return gr_expression_room(count_combined(x)); }
 
 static gr_status mean_given(gr_builder *b, matrix_shape s, const gr_given *g, gr_meaning *out) {
   *out = gr_means_node(-1);
@@ -270,12 +250,9 @@ gr_status gr_expression_combine(gr_context *c, const gr_combination *x, gr_expre
   gr_meaning out = gr_means_node(-1);
   matrix_shape shape;
   gr_builder b;
-  int nodes, numbers, inputs;
-  count_combined(x, &nodes, &numbers, &inputs);
   gr_expression_release(e);
-  gr_expression_open(e, nodes, numbers, inputs);
+  gr_builder_start(&b, c, e, count_combined(x));
   gr_status status = gr_context_ready(c);
-  gr_builder_start(&b, c, e);
   e->where = c->queue;
   if (status == GR_OK) status = shape_of(c, x->given, NULL, x->count, &shape);
   for (int k = 0; k < x->count && status == GR_OK; k++) status = mean_given(&b, shape, &x->given[k], &m[k]);

@@ -9,22 +9,15 @@
 
 /* ---- the block ---- */
 
-size_t gr_expression_room(int nodes, int numbers, int inputs) {
-  return sizeof(gr_expression) + (size_t)inputs * sizeof(gr_array) + (size_t)numbers * 2 * sizeof(uint64_t) +
-         (size_t)nodes * sizeof(gr_node);
+void gr_parts_add(gr_parts *p, const gr_expression *e) {
+  p->nodes += e ? e->program.count : 1;
+  p->numbers += e ? e->program.number_count : 0;
+  p->inputs += e ? e->program.input_count : 1;
 }
 
-void gr_expression_open(gr_expression *e, int nodes, int numbers, int inputs) {
-  memset(e, 0, sizeof *e);
-  e->inputs = (gr_array *)(e + 1);
-  e->program.numbers = (uint64_t *)(e->inputs + inputs);
-  e->ids = e->program.numbers + numbers;
-  e->program.nodes = (gr_node *)(e->ids + numbers);
-  e->node_room = nodes;
-  e->number_room = numbers;
-  e->input_room = inputs;
-  e->n = -1;
-  e->result = -1;
+size_t gr_expression_room(gr_parts p) {
+  return sizeof(gr_expression) + (size_t)p.inputs * sizeof(gr_array) + (size_t)p.numbers * 2 * sizeof(uint64_t) +
+         (size_t)p.nodes * sizeof(gr_node);
 }
 
 void gr_expression_settle(const gr_expression *e) {
@@ -40,10 +33,25 @@ void gr_expression_drop(gr_expression *e) {
   free(e);
 }
 
-void gr_builder_start(gr_builder *b, gr_context *c, gr_expression *e) {
+void gr_builder_start(gr_builder *b, gr_context *c, gr_expression *e, gr_parts room) {
+  memset(e, 0, sizeof *e);
+  e->inputs = (gr_array *)(e + 1);
+  e->program.numbers = (uint64_t *)(e->inputs + room.inputs);
+  e->ids = e->program.numbers + room.numbers;
+  e->program.nodes = (gr_node *)(e->ids + room.numbers);
+  e->room = room;
+  e->n = -1;
+  e->result = -1;
   b->context = c;
   b->e = e;
   memset(b->heads, 0xff, sizeof b->heads);
+}
+
+gr_status gr_builder_start_new(gr_builder *b, gr_context *c, gr_expression **e, gr_parts room) {
+  *e = malloc(gr_expression_room(room));
+  if (!*e) return gr_fail(c, GR_NO_MEMORY, "out of memory");
+  gr_builder_start(b, c, *e, room);
+  return GR_OK;
 }
 
 /* ---- nodes ---- */
@@ -67,7 +75,7 @@ static gr_status add(gr_builder *b, gr_node x, int *node) {
   while (k >= 0 && !same(&p->nodes[k], &x)) k = p->nodes[k].next;
   *node = k;
   if (k >= 0) return GR_OK;
-  if (p->count == GR_FORMULA_NODES || p->count == b->e->node_room)
+  if (p->count == GR_FORMULA_NODES || p->count == b->e->room.nodes)
     return gr_fail(b->context, GR_BAD, "more than %d steps", GR_FORMULA_NODES);
   x.next = b->heads[h];
   b->heads[h] = (int16_t)p->count;
@@ -92,8 +100,8 @@ gr_status gr_build_number(gr_builder *b, uint64_t bits, uint64_t id, int *operan
   gr_program *p = &b->e->program;
   for (int k = 0; id && k < p->number_count; k++)
     if (b->e->ids[k] == id) return *operand = ~k, GR_OK;
-  if (p->number_count == b->e->number_room)
-    return gr_fail(b->context, GR_BAD, "more than %d numbers", b->e->number_room);
+  if (p->number_count == b->e->room.numbers)
+    return gr_fail(b->context, GR_BAD, "more than %d numbers", b->e->room.numbers);
   b->e->ids[p->number_count] = id ? id : ++b->context->numbers;
   p->numbers[p->number_count] = bits;
   *operand = ~p->number_count++;
@@ -149,7 +157,7 @@ gr_status gr_build_input(gr_builder *b, const gr_array *a, gr_spread spread, int
   if (status != GR_OK) return status;
   while (k < e->program.input_count && !same_view(&e->inputs[k], a)) k++;
   if (k == e->program.input_count) {
-    if (k == GR_FORMULA_INPUTS || k == e->input_room)
+    if (k == GR_FORMULA_INPUTS || k == e->room.inputs)
       return gr_fail(b->context, GR_BAD, "more than %d arrays", GR_FORMULA_INPUTS);
     gr_array_view(a, &e->inputs[k], 0, 1, a->n);
     e->inputs[k].stamp = 1; /* once released, it says so */

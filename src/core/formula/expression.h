@@ -11,6 +11,11 @@
 #include "src/core/array.h"
 #include "src/core/formula/number.h"
 
+/* How many parts there are in an expression, or room for. */
+typedef struct gr_parts {
+  int nodes, numbers, inputs;
+} gr_parts;
+
 typedef struct gr_expression {
   gr_program program;
   gr_array *inputs;
@@ -22,7 +27,7 @@ typedef struct gr_expression {
   int32_t matrix;   /* its elements are one: a matrix is among its inputs, or gr.row or gr.column */
   int32_t result;   /* the node that it comes to */
   int32_t released; /* by its owner: nobody may use it */
-  int32_t node_room, number_room, input_room;
+  gr_parts room;
 } gr_expression;
 
 /* What a part of it is: a node, or (node < 0) a number. */
@@ -37,15 +42,20 @@ typedef struct gr_builder {
   int16_t heads[256];
 } gr_builder;
 
-size_t gr_expression_room(int nodes, int numbers, int inputs);
+/* Those of an expression, or of an array (NULL), besides; and whether one may have so many. */
+void gr_parts_add(gr_parts *, const gr_expression *);
+static inline int gr_parts_fit(gr_parts p) {
+  return p.nodes <= GR_FORMULA_NODES && p.numbers <= GR_FORMULA_NODES && p.inputs <= GR_FORMULA_INPUTS;
+}
 
-/* An empty one in a block of that size, of n positions; heads and rooms as given. */
-void gr_expression_open(gr_expression *, int nodes, int numbers, int inputs);
+size_t gr_expression_room(gr_parts);
 void gr_expression_settle(const gr_expression *); /* before a release that who owns wrapped memory asks for */
 void gr_expression_release(gr_expression *);      /* lets go of its arrays: who uses it then meets GR_RELEASED */
 void gr_expression_drop(gr_expression *);         /* the same, and frees its block, which malloc gave; or NULL */
 
-void gr_builder_start(gr_builder *, gr_context *, gr_expression *);
+/* Begins an empty one in a block that has room for those parts; or in a new block: *e is NULL where there is none. */
+void gr_builder_start(gr_builder *, gr_context *, gr_expression *e, gr_parts);
+gr_status gr_builder_start_new(gr_builder *, gr_context *, gr_expression **e, gr_parts);
 
 /* ---- parts; each of them once, however often it is asked for ---- */
 

@@ -104,7 +104,7 @@ static size_t lay_out(const gr_operator_texts *t, gr_custom *u) {
     if (nodes > GR_FORMULA_NODES) nodes = GR_FORMULA_NODES;
     if (u) u->steps[stage] = (gr_expression *)(void *)((char *)u + at);
     if (u) u->nodes[stage] = nodes;
-    at += rounded(gr_expression_room(nodes, nodes, 0));
+    at += rounded(gr_expression_room((gr_parts){nodes, nodes, 0}));
   }
   if (u) u->meanings = (gr_meaning *)(void *)((char *)u + at);
   return at + (longest < GR_FORMULA_NODES ? longest + 1 : GR_FORMULA_NODES) * sizeof(gr_meaning);
@@ -189,10 +189,9 @@ static gr_status make_text(making *m, int k, int t, int32_t *operand, gr_dtype *
 }
 
 static void begin(making *m, gr_stage stage) {
-  gr_expression *e = m->u->steps[stage];
+  const int nodes = m->u->nodes[stage];
   m->stage = stage;
-  gr_expression_open(e, m->u->nodes[stage], m->u->nodes[stage], 0);
-  gr_builder_start(&m->b, m->context, e);
+  gr_builder_start(&m->b, m->context, m->u->steps[stage], (gr_parts){nodes, nodes, 0});
 }
 
 static gr_program end(const making *m, int inputs) {

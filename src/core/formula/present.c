@@ -18,50 +18,27 @@ void gr_made_drop(gr_made *m) {
 
 /* ---- parts ---- */
 
-static void add_room(const gr_reduced *r, int *nodes, int *numbers, int *inputs) {
-  *nodes += r->e ? r->e->program.count : 1;
-  *numbers += r->e ? r->e->program.number_count : 0;
-  *inputs += r->e ? r->e->program.input_count : 1;
-}
-
-/* What an expression with these operands may take; and whether it may be so large. */
-typedef struct room {
-  int nodes, numbers, inputs, height;
-} room;
-
-static room room_of(const gr_partial *p) {
+/* What an expression with these operands may take; *height: how deep it may be. */
+static gr_parts parts_of(const gr_partial *p, int *height) {
   const gr_reduced *all[] = {&p->a, &p->b, &p->tested, &p->missing.mask};
-  room r = {STEPS, STEPS, 1, STEPS};
+  gr_parts r = {STEPS, STEPS, 1};
+  *height = STEPS;
   for (size_t k = 0; k < sizeof all / sizeof all[0]; k++) {
     const gr_expression *e = all[k]->e;
-    if (all[k]->a) add_room(all[k], &r.nodes, &r.numbers, &r.inputs);
-    if (e && e->program.nodes[e->result].height + STEPS > r.height)
-      r.height = e->program.nodes[e->result].height + STEPS;
+    if (all[k]->a) gr_parts_add(&r, e);
+    if (e && e->program.nodes[e->result].height + STEPS > *height) *height = e->program.nodes[e->result].height + STEPS;
   }
   return r;
 }
 
-static int fits(room r) {
-  return r.nodes <= GR_FORMULA_NODES && r.numbers <= GR_FORMULA_NODES && r.inputs <= GR_FORMULA_INPUTS &&
-         r.height <= GR_FORMULA_DEPTH;
-}
-
 /* Operands that leave no room for more steps become arrays. */
 static gr_status make_room(gr_context *c, gr_partial *p) {
-  if (fits(room_of(p))) return GR_OK;
+  int height;
+  if (gr_parts_fit(parts_of(p, &height)) && height <= GR_FORMULA_DEPTH) return GR_OK;
   const gr_status status = gr_reduced_eval_both(c, &p->a, &p->b);
   return status == GR_OK ? gr_reduced_eval_both(c, &p->tested, &p->missing.mask) : status;
 }
 
-static gr_status open_builder(gr_context *c, room r, gr_builder *b, gr_made *m) {
-  *m = (gr_made){.e = malloc(gr_expression_room(r.nodes, r.numbers, r.inputs))};
-  if (!m->e) return gr_fail(c, GR_NO_MEMORY, "out of memory");
-  gr_expression_open(m->e, r.nodes, r.numbers, r.inputs);
-  gr_builder_start(b, c, m->e);
-  return GR_OK;
-}
-
-/* What shape an array has is the caller's to say: several of them need not agree. */
 static gr_status add_array(gr_builder *b, const gr_array *a, gr_spread spread, gr_meaning *out) {
   gr_array flat = *a;
   flat.rows = 0;
@@ -117,8 +94,10 @@ static gr_status find_present(gr_builder *b, const gr_partial *p, int truths, gr
 static gr_status begin(gr_context *c, const gr_partial *partial, int truths, gr_builder *b, gr_made *m,
                        gr_meaning of[2], gr_meaning *present) {
   gr_partial p = *partial;
+  int height;
   gr_status status = make_room(c, &p);
-  if (status == GR_OK) status = open_builder(c, room_of(&p), b, m);
+  *m = (gr_made){0};
+  if (status == GR_OK) status = gr_builder_start_new(b, c, &m->e, parts_of(&p, &height));
   if (status == GR_OK) status = add_operand(b, &p.a, GR_EACH, &of[0]);
   if (status == GR_OK && p.b.a) status = add_operand(b, &p.b, p.spread, &of[1]);
   return status == GR_OK ? find_present(b, &p, truths, of[0], of[1], present) : status;

@@ -58,12 +58,6 @@ gr_status gr_reduced_eval_both(gr_context *c, gr_reduced *a, gr_reduced *b) {
 
 /* ---- one program of several operands ---- */
 
-static void add_room(const gr_reduced *r, int *nodes, int *numbers, int *inputs) {
-  *nodes += r->e ? r->e->program.count : 1;
-  *numbers += r->e ? r->e->program.number_count : 0;
-  *inputs += r->e ? r->e->program.input_count : 1;
-}
-
 static gr_status merge(gr_builder *b, const gr_reduced *r, int32_t *node) {
   int found = -1;
   gr_status status = GR_OK;
@@ -78,17 +72,14 @@ static gr_reduce_job reduce_job(gr_op op, const gr_array *a, double ddof, int64_
 }
 
 gr_status gr_formula_merge(gr_context *c, const gr_wanted *w, int count, gr_consumer *consumers, gr_expression **e) {
-  int nodes = 0, numbers = 0, inputs = 0;
+  gr_parts parts = {0, 0, 0};
   gr_builder b;
-  gr_status status = GR_OK;
   for (int k = 0; k < count; k++) {
-    add_room(&w[k].a, &nodes, &numbers, &inputs);
-    if (w[k].b.a) add_room(&w[k].b, &nodes, &numbers, &inputs);
+    gr_parts_add(&parts, w[k].a.e);
+    if (w[k].b.a) gr_parts_add(&parts, w[k].b.e);
   }
-  *e = malloc(gr_expression_room(nodes, numbers, inputs));
-  if (!*e) return gr_fail(c, GR_NO_MEMORY, "out of memory");
-  gr_expression_open(*e, nodes, numbers, inputs);
-  gr_builder_start(&b, c, *e);
+  gr_status status = gr_builder_start_new(&b, c, e, parts);
+  if (status != GR_OK) return status;
   for (int k = 0; k < count && status == GR_OK; k++) {
     status = merge(&b, &w[k].a, &consumers[k].a);
     consumers[k].b = -1;
@@ -110,20 +101,21 @@ static int64_t columns_of(const gr_reduced *r) { return r->e ? r->e->columns : g
 
 int gr_formula_together(const gr_wanted *w, int count) {
   const gr_queue *q = queue_of(&w[0].a);
-  int expressions = 0, nodes = 0, numbers = 0, inputs = 0;
+  gr_parts parts = {0, 0, 0};
+  int expressions = 0;
   int64_t columns = 0;
   if (!q || !q->backend || !q->backend->formula || count > GR_FORMULA_TOGETHER) return 0;
   for (int k = 0; k < count; k++) {
     const gr_reduced *both[2] = {&w[k].a, &w[k].b};
     for (int j = 0; j < 2 && both[j]->a; j++) {
       expressions += both[j]->e != NULL;
-      add_room(both[j], &nodes, &numbers, &inputs);
+      gr_parts_add(&parts, both[j]->e);
       if (queue_of(both[j]) != q || length_of(both[j]) != length_of(&w[0].a)) return 0;
       if (columns && columns_of(both[j]) && columns != columns_of(both[j])) return 0;
       if (columns_of(both[j])) columns = columns_of(both[j]);
     }
   }
-  return expressions && nodes <= GR_FORMULA_NODES && numbers <= GR_FORMULA_NODES && inputs <= GR_FORMULA_INPUTS;
+  return expressions && gr_parts_fit(parts);
 }
 
 /* Squares left the safe range: as gr_reduce_all sees to it, of elements that are somewhere. */
