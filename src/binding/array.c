@@ -422,11 +422,6 @@ static int l_tostring(lua_State *L) {
   return 1;
 }
 
-static void set_int(lua_State *L, const char *key, int64_t x) {
-  lua_pushinteger(L, (lua_Integer)x);
-  lua_setfield(L, -2, key);
-}
-
 /* a:info(): what there is to know without touching the data. stride counts elements. */
 static int l_info(lua_State *L) {
   int transposed;
@@ -434,19 +429,16 @@ static int l_info(lua_State *L) {
   char side[32];
   lua_createtable(L, 0, 10);
   a = gr_l_check_any_array(L, 1, &transposed); /* a finalizer may have released it just now */
-  set_int(L, "n", a->n);
-  set_int(L, "size", gr_size(a->dtype));
-  set_int(L, "stride", a->stride / gr_size(a->dtype));
-  set_int(L, "storage_bytes", (int64_t)a->storage->bytes);
-  set_int(L, "references", a->storage->refs);
-  if (a->rows) set_int(L, "rows", transposed ? gr_array_columns(a) : a->rows);
-  if (a->rows) set_int(L, "columns", transposed ? a->rows : gr_array_columns(a));
-  lua_pushstring(L, gr_dtypes[a->dtype].name);
-  lua_setfield(L, -2, "dtype");
-  lua_pushstring(L, a->storage->queue->backend->name);
-  lua_setfield(L, -2, "device");
-  lua_pushstring(L, where(a->storage, side));
-  lua_setfield(L, -2, "where");
+  gr_l_set_whole(L, "n", a->n);
+  gr_l_set_whole(L, "size", gr_size(a->dtype));
+  gr_l_set_whole(L, "stride", a->stride / gr_size(a->dtype));
+  gr_l_set_whole(L, "storage_bytes", (int64_t)a->storage->bytes);
+  gr_l_set_whole(L, "references", a->storage->refs);
+  if (a->rows) gr_l_set_whole(L, "rows", transposed ? gr_array_columns(a) : a->rows);
+  if (a->rows) gr_l_set_whole(L, "columns", transposed ? a->rows : gr_array_columns(a));
+  gr_l_set_text(L, "dtype", gr_dtypes[a->dtype].name);
+  gr_l_set_text(L, "device", a->storage->queue->backend->name);
+  gr_l_set_text(L, "where", where(a->storage, side));
   return 1;
 }
 

@@ -7,6 +7,7 @@
 #include "src/binding/parts.h"
 #include "src/binding/results.h"
 #include "src/binding/safe.h"
+#include "src/binding/values.h"
 #include "src/core/clock.h"
 #include "src/core/dlpack.h"
 #include "src/core/formula/expression.h"
@@ -14,11 +15,6 @@
 #include "src/core/pool.h"
 #include "src/core/threads.h"
 #include "kernels/cpu/kernels_cpu.h"
-
-static void set_number(lua_State *L, const char *key, uint64_t x) {
-  lua_pushinteger(L, (lua_Integer)x);
-  lua_setfield(L, -2, key);
-}
 
 /* gr.backend(): the name of the device in use, why it is that one, and how formulas run there. */
 static int l_backend(lua_State *L) {
@@ -70,13 +66,11 @@ static int l_compiled(lua_State *L) {
   c->queue->backend->compiled(c->queue->backend, note_compiled, list);
   for (int k = 0; k < list->count; k++) {
     lua_createtable(L, 0, 4);
-    lua_pushstring(L, list->all[k].what);
-    lua_setfield(L, -2, "what");
-    lua_pushstring(L, list->all[k].text);
-    lua_setfield(L, -2, "steps");
+    gr_l_set_text(L, "what", list->all[k].what);
+    gr_l_set_text(L, "steps", list->all[k].text);
     lua_pushnumber(L, list->all[k].seconds);
     lua_setfield(L, -2, "seconds");
-    set_number(L, "uses", list->all[k].uses);
+    gr_l_set_whole(L, "uses", (int64_t)list->all[k].uses);
     lua_rawseti(L, -3, k + 1);
   }
   lua_pop(L, 1);
@@ -91,10 +85,8 @@ static int l_devices(lua_State *L) {
   lua_createtable(L, n, 0);
   for (int k = 0; k < n; k++) {
     lua_createtable(L, 0, 2);
-    lua_pushstring(L, list[k]->name);
-    lua_setfield(L, -2, "name");
-    lua_pushstring(L, list[k]->description);
-    lua_setfield(L, -2, "description");
+    gr_l_set_text(L, "name", list[k]->name);
+    gr_l_set_text(L, "description", list[k]->description);
     lua_rawseti(L, -2, k + 1);
   }
   return 1;
@@ -124,12 +116,12 @@ static int l_stats(lua_State *L) {
     sum.allocations += s->allocations;
   }
   lua_createtable(L, 0, 6);
-  set_number(L, "bytes_up", sum.bytes_up);
-  set_number(L, "bytes_down", sum.bytes_down);
-  set_number(L, "copies", sum.copies);
-  set_number(L, "launches", sum.launches);
-  set_number(L, "syncs", sum.syncs);
-  set_number(L, "allocations", sum.allocations);
+  gr_l_set_whole(L, "bytes_up", (int64_t)sum.bytes_up);
+  gr_l_set_whole(L, "bytes_down", (int64_t)sum.bytes_down);
+  gr_l_set_whole(L, "copies", (int64_t)sum.copies);
+  gr_l_set_whole(L, "launches", (int64_t)sum.launches);
+  gr_l_set_whole(L, "syncs", (int64_t)sum.syncs);
+  gr_l_set_whole(L, "allocations", (int64_t)sum.allocations);
   return 1;
 }
 
@@ -144,22 +136,22 @@ static int l_memory(lua_State *L) {
   gr_dlpack_settle(c);
   gr_pool_counts p = gr_pool_read();
   lua_createtable(L, 0, 11);
-  set_number(L, "live", c->live);
-  set_number(L, "budget", c->budget);
-  set_number(L, "arrays", (uint64_t)c->storages);
-  set_number(L, "collections", c->collections);
-  set_number(L, "host", p.host - c->spared);
-  set_number(L, "device", p.device);
-  set_number(L, "pooled", p.pooled + c->spared);
-  set_number(L, "unused", p.unused);
+  gr_l_set_whole(L, "live", (int64_t)c->live);
+  gr_l_set_whole(L, "budget", (int64_t)c->budget);
+  gr_l_set_whole(L, "arrays", c->storages);
+  gr_l_set_whole(L, "collections", (int64_t)c->collections);
+  gr_l_set_whole(L, "host", (int64_t)(p.host - c->spared));
+  gr_l_set_whole(L, "device", (int64_t)p.device);
+  gr_l_set_whole(L, "pooled", (int64_t)(p.pooled + c->spared));
+  gr_l_set_whole(L, "unused", (int64_t)p.unused);
   size_t pinned = 0, scratch = 0;
   for (int k = 0; k < c->queue_count; k++) {
     pinned += c->queues[k]->pinned;
     scratch += c->queues[k]->scratch;
   }
-  set_number(L, "pinned", pinned);
-  set_number(L, "scratch", scratch);
-  set_number(L, "peak", p.peak);
+  gr_l_set_whole(L, "pinned", (int64_t)pinned);
+  gr_l_set_whole(L, "scratch", (int64_t)scratch);
+  gr_l_set_whole(L, "peak", (int64_t)p.peak);
   return 1;
 }
 

@@ -10,24 +10,12 @@
 #include "src/binding/reduce.h"
 #include "src/binding/results.h"
 #include "src/binding/matrix.h"
+#include "src/binding/values.h"
 #include "src/core/explain.h"
-
-static void set_text(lua_State *L, const char *key, const char *text) {
-  if (!text) return;
-  lua_pushstring(L, text);
-  lua_setfield(L, -2, key);
-}
 
 /* What is not known is not there. */
 static void set_known(lua_State *L, const char *key, int64_t x) {
-  if (!x) return;
-  lua_pushinteger(L, (lua_Integer)x);
-  lua_setfield(L, -2, key);
-}
-
-static void set_number(lua_State *L, const char *key, int64_t x) {
-  lua_pushinteger(L, (lua_Integer)x);
-  lua_setfield(L, -2, key);
+  if (x) gr_l_set_whole(L, key, x);
 }
 
 static int l_text(lua_State *L) {
@@ -47,21 +35,21 @@ static void push_metatable(lua_State *L) {
 
 static int push(lua_State *L, const char *op, const gr_explanation *e, const char *text) {
   lua_createtable(L, 0, 16);
-  set_text(L, "op", op);
-  set_text(L, "device", e->device);
-  set_text(L, "kernel", e->how.kernel);
-  set_text(L, "why", e->how.why);
-  set_text(L, "instructions", e->how.set);
-  set_text(L, "combine", e->how.combine);
-  set_text(L, "text", text);
+  gr_l_set_text(L, "op", op);
+  gr_l_set_text(L, "device", e->device);
+  gr_l_set_text(L, "kernel", e->how.kernel);
+  gr_l_set_text(L, "why", e->how.why);
+  gr_l_set_text(L, "instructions", e->how.set);
+  gr_l_set_text(L, "combine", e->how.combine);
+  gr_l_set_text(L, "text", text);
   set_known(L, "launches", e->how.launches);
   set_known(L, "blocks", e->how.blocks);
   set_known(L, "threads", e->how.threads);
-  set_number(L, "shared", e->how.shared);
-  set_number(L, "scratch", e->how.scratch);
-  set_number(L, "reads", e->reads);
-  set_number(L, "writes", e->writes);
-  set_number(L, "uploads", e->uploads);
+  gr_l_set_whole(L, "shared", e->how.shared);
+  gr_l_set_whole(L, "scratch", e->how.scratch);
+  gr_l_set_whole(L, "reads", e->reads);
+  gr_l_set_whole(L, "writes", e->writes);
+  gr_l_set_whole(L, "uploads", e->uploads);
   push_metatable(L);
   lua_setmetatable(L, -2);
   return 1;

@@ -266,17 +266,12 @@ static int l_info(lua_State *L) {
   const gr_expression *e = check_expression(L, 1);
   lua_createtable(L, 0, 5);
   if (!gr_expression_line(e) && gr_expression_rows(e)) {
-    lua_pushinteger(L, (lua_Integer)gr_expression_rows(e));
-    lua_setfield(L, -2, "rows");
-    lua_pushinteger(L, (lua_Integer)e->columns);
-    lua_setfield(L, -2, "columns");
+    gr_l_set_whole(L, "rows", gr_expression_rows(e));
+    gr_l_set_whole(L, "columns", e->columns);
   }
-  lua_pushstring(L, gr_dtypes[gr_expression_dtype(e)].name);
-  lua_setfield(L, -2, "dtype");
-  lua_pushinteger(L, (lua_Integer)(gr_expression_line(e) ? e->inputs[0].n : e->n));
-  lua_setfield(L, -2, "n");
-  lua_pushinteger(L, count_steps(e));
-  lua_setfield(L, -2, "steps");
+  gr_l_set_text(L, "dtype", gr_dtypes[gr_expression_dtype(e)].name);
+  gr_l_set_whole(L, "n", gr_expression_line(e) ? e->inputs[0].n : e->n);
+  gr_l_set_whole(L, "steps", count_steps(e));
   return 1;
 }
 

@@ -90,11 +90,6 @@ int gr_l_push_seconds(lua_State *L, const gr_kernel_choice *k) {
 
 /* ---- gr.kernels ---- */
 
-static void set_string(lua_State *L, const char *key, const char *value) {
-  lua_pushstring(L, value);
-  lua_setfield(L, -2, key);
-}
-
 static int is_default(gr_rung r) {
   return r == GR_RUNG_SINGLE_PASS || r == GR_RUNG_SCAN_SINGLE_PASS || r == GR_RUNG_FUSED || r == GR_RUNG_REPLICATED;
 }
@@ -103,15 +98,14 @@ static void push_row(lua_State *L, const gr_rung_info *k, gr_taught operation) {
   int taught = k->rule != GR_BLOCK_OWN;
   gr_rounding_rule rounding = operation & (GR_TAUGHT_min | GR_TAUGHT_max) ? GR_ERR_EXACT : k->rounding;
   lua_createtable(L, 0, 9);
-  set_string(L, "name", k->name);
-  set_string(L, "description", k->text);
-  set_string(L, "source", k->source);
-  set_string(L, "dtypes", !taught ? "all" : operation == GR_TAUGHT_histogram ? "i32" : "f32");
-  set_string(L, "error", gr_rounding_text(rounding));
+  gr_l_set_text(L, "name", k->name);
+  gr_l_set_text(L, "description", k->text);
+  gr_l_set_text(L, "source", k->source);
+  gr_l_set_text(L, "dtypes", !taught ? "all" : operation == GR_TAUGHT_histogram ? "i32" : "f32");
+  gr_l_set_text(L, "error", gr_rounding_text(rounding));
   if (taught) {
-    lua_pushinteger(L, k->block);
-    lua_setfield(L, -2, "block");
-    set_string(L, "blocks", block_words[k->rule]);
+    gr_l_set_whole(L, "block", k->block);
+    gr_l_set_text(L, "blocks", block_words[k->rule]);
   }
   lua_pushboolean(L, !k->on_cpu);
   lua_setfield(L, -2, "cuda_only");

@@ -40,3 +40,14 @@ gr_value gr_l_check_value(lua_State *L, int arg, gr_dtype t) {
   if (why) gr_l_argerror(L, arg, "%s", why);
   return gr_element_get(t, element);
 }
+
+void gr_l_set_text(lua_State *L, const char *key, const char *text) {
+  if (!text) return;
+  lua_pushstring(L, text);
+  lua_setfield(L, -2, key);
+}
+
+void gr_l_set_whole(lua_State *L, const char *key, int64_t x) {
+  lua_pushinteger(L, (lua_Integer)x);
+  lua_setfield(L, -2, key);
+}

@@ -14,6 +14,10 @@ void gr_l_push_value(lua_State *L, const gr_value *, int k);
 /* The number at arg as a value of that dtype, or an error that names the argument. */
 gr_value gr_l_check_value(lua_State *L, int arg, gr_dtype);
 
+/* A field of the table on top; of text that is NULL none. */
+void gr_l_set_text(lua_State *L, const char *key, const char *text);
+void gr_l_set_whole(lua_State *L, const char *key, int64_t x);
+
 /* Push a reduction's result as Lua values (minmax: two); returns how many. */
 int gr_l_push_result(lua_State *L, gr_op, const gr_value *);
 
