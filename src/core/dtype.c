@@ -4,30 +4,12 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#define LOW_u8 0
-#define LOW_i8 INT8_MIN
-#define LOW_u16 0
-#define LOW_i16 INT16_MIN
-#define LOW_u32 0
-#define LOW_i32 INT32_MIN
-#define LOW_i64 INT64_MIN
-#define LOW_f16 0
-#define LOW_bf16 0
-#define LOW_f32 0
-#define LOW_f64 0
-#define HIGH_u8 UINT8_MAX
-#define HIGH_i8 INT8_MAX
-#define HIGH_u16 UINT16_MAX
-#define HIGH_i16 INT16_MAX
-#define HIGH_u32 UINT32_MAX
-#define HIGH_i32 INT32_MAX
-#define HIGH_i64 INT64_MAX
-#define HIGH_f16 0
-#define HIGH_bf16 0
-#define HIGH_f32 0
-#define HIGH_f64 0
-
-#define GR_X(id, s, l, type, kind) {#s, #l, (int)sizeof(type), GR_##kind, LOW_##s, HIGH_##s},
+/* Of integers, by their size; of floats 0. */
+#define HIGHEST(kind, size) \
+  ((kind) == GR_FLOAT ? 0 : (int64_t)((uint64_t)INT64_MAX >> (64 - 8 * (size) - ((kind) == GR_UINT))))
+#define LOWEST(kind, size) ((kind) == GR_INT ? -HIGHEST(kind, size) - 1 : 0)
+#define GR_X(id, s, l, type, kind) \
+  {#s, #l, (int)sizeof(type), GR_##kind, LOWEST(GR_##kind, sizeof(type)), HIGHEST(GR_##kind, sizeof(type))},
 const gr_dtype_info gr_dtypes[GR_DTYPE_COUNT] = {GR_DTYPES(GR_X)};
 #undef GR_X
 
