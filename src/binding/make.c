@@ -153,10 +153,7 @@ static int format_dtype(const char *f, int *swap) {
     int size = letters[k].size, sized = (*f == 'i' || *f == 'I') && f[1] >= '1' && f[1] <= '8';
     if (sized) size = f[1] - '0';
     if (f[1 + sized]) return -1;
-    for (int t = 0; t < GR_DTYPE_COUNT; t++) {
-      char kind = gr_dtypes[t].kind == GR_UINT ? 'u' : gr_dtypes[t].kind == GR_INT ? 'i' : 'f';
-      if (kind == letters[k].kind && size == gr_size(t) && t != GR_F16 && t != GR_BF16) return t;
-    }
+    return gr_dtype_of_letter(letters[k].kind, (size_t)size);
   }
   return -1;
 }

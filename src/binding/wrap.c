@@ -46,13 +46,7 @@ static const gr_carray_api *carray_api(lua_State *L, int i) {
 
 static int carray_dtype(const gr_carray_info *info) {
   static const char kinds[] = {0, 'u', 'i', 'i', 'u', 'i', 'u', 'i', 'u', 'f', 'f', 'i', 'u'};
-  for (int t = 0; t < GR_DTYPE_COUNT; t++) {
-    char kind = gr_dtypes[t].kind == GR_UINT ? 'u' : gr_dtypes[t].kind == GR_INT ? 'i' : 'f';
-    if (info->type > 0 && info->type < (int)sizeof kinds && kind == kinds[info->type] &&
-        info->item == (size_t)gr_size(t) && t != GR_BF16)
-      return t;
-  }
-  return -1;
+  return info->type > 0 && info->type < (int)sizeof kinds ? gr_dtype_of_letter(kinds[info->type], info->item) : -1;
 }
 
 /* gr.wrap(carray, {volatile}): dtype and length are its own. */

@@ -19,6 +19,17 @@ int gr_dtype_named(const char *name) {
   return -1;
 }
 
+char gr_dtype_letter(gr_dtype t) {
+  static const char letters[] = {[GR_UINT] = 'u', [GR_INT] = 'i', [GR_FLOAT] = 'f'};
+  return letters[gr_dtypes[t].kind];
+}
+
+int gr_dtype_of_letter(char letter, size_t size) {
+  for (int t = 0; t < GR_DTYPE_COUNT; t++)
+    if (gr_dtype_letter((gr_dtype)t) == letter && (size_t)gr_size((gr_dtype)t) == size) return t;
+  return -1;
+}
+
 gr_value gr_element_get(gr_dtype t, const void *p) {
   gr_value r = {.is_float = gr_dtypes[t].kind == GR_FLOAT};
   switch (t) {

@@ -19,6 +19,10 @@ static inline int gr_size(gr_dtype t) { return gr_dtypes[t].size; }
 /* The dtype called name (short or long), or -1. */
 int gr_dtype_named(const char *name);
 
+/* 'u', 'i' or 'f', as NumPy calls kinds; and the dtype of that kind and size, or -1: two bytes of 'f' are f16. */
+char gr_dtype_letter(gr_dtype);
+int gr_dtype_of_letter(char letter, size_t size);
+
 /* One element as a value, and back. Floats are rounded to nearest even. */
 gr_value gr_element_get(gr_dtype t, const void *p);
 void gr_element_put_f(gr_dtype t, void *p, double x);  /* float dtypes */

@@ -7,15 +7,11 @@
 
 #include "src/core/npy.h"
 
-/* Behind the letter for the order of the bytes. */
-static const struct {
-  const char *descr;
-  gr_dtype dtype;
-} known[] = {
-    {"u1", GR_U8},  {"i1", GR_I8},  {"u2", GR_U16}, {"i2", GR_I16}, {"u4", GR_U32}, {"i4", GR_I32},
-    {"i8", GR_I64}, {"f2", GR_F16}, {"f4", GR_F32}, {"f8", GR_F64}, {"b1", GR_U8},
-};
-#define KNOWN (sizeof known / sizeof known[0])
+/* A dtype by its letter and its size in bytes, which is one digit; b1 is of truths. Or -1. */
+static int dtype_of(const char *descr) {
+  if (!strcmp(descr, "b1")) return GR_U8;
+  return strlen(descr) == 2 ? gr_dtype_of_letter(descr[0], (size_t)(descr[1] - '0')) : -1;
+}
 
 /* '<' or '>', the order of this machine. */
 static char own_order(void) {
@@ -68,12 +64,12 @@ static gr_status take_dtype(gr_context *g, cursor *c, gr_npy *h) {
   skip_space(c);
   if (c->at < c->end && *c->at == '[') return gr_fail(g, GR_BAD, "NPY structured dtypes are not supported");
   if (!take_string(c, s)) return gr_fail(g, GR_BAD, "NPY header: 'descr' is not a string");
-  for (size_t k = 0; k < KNOWN && (s[0] == '<' || s[0] == '>' || s[0] == '|'); k++)
-    if (!strcmp(known[k].descr, s + 1) && (s[0] != '|' || s[2] == '1')) {
-      h->dtype = known[k].dtype;
-      h->swap = s[2] != '1' && s[0] != own_order();
-      return GR_OK;
-    }
+  const int t = s[0] == '<' || s[0] == '>' || s[0] == '|' ? dtype_of(s + 1) : -1;
+  if (t >= 0 && (s[0] != '|' || s[2] == '1')) {
+    h->dtype = (gr_dtype)t;
+    h->swap = s[2] != '1' && s[0] != own_order();
+    return GR_OK;
+  }
   if (strchr(s, 'O')) return gr_fail(g, GR_BAD, "NPY data has the object dtype ('%s'), which is not supported", s);
   return gr_fail(g, GR_BAD, "NPY dtype '%s' is not supported", s);
 }
@@ -215,11 +211,9 @@ void gr_turn_put(gr_turn *t, const void *elements, int64_t n) {
 /* ---- writing ---- */
 
 size_t gr_npy_format(char *text, gr_dtype dtype, int dimensions, const int64_t *shape) {
-  size_t found = 0;
-  while (found < KNOWN && known[found].dtype != dtype) found++;
-  if (found == KNOWN) return 0;
-  int at = snprintf(text, 4096, "\x93NUMPY\x01%c..{'descr': '%c%s', 'fortran_order': False, 'shape': (", 0,
-                    gr_size(dtype) == 1 ? '|' : own_order(), known[found].descr);
+  if (dtype == GR_BF16) return 0;
+  int at = snprintf(text, 4096, "\x93NUMPY\x01%c..{'descr': '%c%c%d', 'fortran_order': False, 'shape': (", 0,
+                    gr_size(dtype) == 1 ? '|' : own_order(), gr_dtype_letter(dtype), gr_size(dtype));
   for (int k = 0; k < dimensions; k++)
     at += snprintf(text + at, 4096 - (size_t)at, k ? ", %" PRId64 : "%" PRId64, shape[k]);
   at += snprintf(text + at, 4096 - (size_t)at, dimensions == 1 ? ",), }" : "), }");
