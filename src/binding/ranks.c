@@ -101,11 +101,10 @@ int gr_l_stay_away(lua_State *L, gr_context *c, gr_comm *comm, int arg, gr_statu
 }
 
 gr_array *gr_l_new_part(lua_State *L, gr_context *c, gr_comm *comm, const gr_array *beside, gr_dtype t, int64_t n) {
-  if (!comm) return beside ? gr_l_new_beside(L, c, beside, t, n) : gr_l_new_array(L, c, t, n);
+  if (!comm) return gr_l_new_beside(L, c, beside, t, n);
   gr_l_reserve_array(L, c, t, n);
   gr_array *a = gr_l_push_array(L);
-  GR_TRY_BEFORE(L, c, comm, 1, NULL, NULL,
-                beside ? gr_array_make_beside(c, beside, a, t, n) : gr_array_make(c, a, t, n));
+  GR_TRY_BEFORE(L, c, comm, 1, NULL, NULL, gr_array_make_beside(c, beside, a, t, n));
   return a;
 }
 

@@ -118,25 +118,21 @@ void gr_l_reserve_array(lua_State *L, gr_context *c, gr_dtype dtype, int64_t n) 
 }
 
 /* On the device of beside, or without it on the present one. */
-static gr_array *new_array(lua_State *L, gr_context *c, const gr_array *beside, gr_dtype dtype, int64_t n) {
+gr_array *gr_l_new_beside(lua_State *L, gr_context *c, const gr_array *beside, gr_dtype dtype, int64_t n) {
   gr_l_reserve_array(L, c, dtype, n);
   gr_array *a = gr_l_push_array(L);
   if (beside && beside->storage->queue->lost) gr_l_leave_lost(L, c);
-  GR_TRY(L, c, 1, beside ? gr_array_make_beside(c, beside, a, dtype, n) : gr_array_make(c, a, dtype, n));
+  GR_TRY(L, c, 1, gr_array_make_beside(c, beside, a, dtype, n));
   return a;
 }
 
 gr_array *gr_l_new_array(lua_State *L, gr_context *c, gr_dtype dtype, int64_t n) {
-  return new_array(L, c, NULL, dtype, n);
-}
-
-gr_array *gr_l_new_beside(lua_State *L, gr_context *c, const gr_array *a, gr_dtype dtype, int64_t n) {
-  return new_array(L, c, a, dtype, n);
+  return gr_l_new_beside(L, c, NULL, dtype, n);
 }
 
 gr_array *gr_l_new_like(lua_State *L, gr_context *c, const gr_array *a, gr_dtype dtype) {
   const int64_t rows = a->rows;
-  gr_array *out = new_array(L, c, a, dtype, a->n);
+  gr_array *out = gr_l_new_beside(L, c, a, dtype, a->n);
   out->rows = rows;
   return out;
 }

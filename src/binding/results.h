@@ -12,7 +12,7 @@ gr_array *gr_l_push_array_of(lua_State *L, gr_l_state *); /* the same where no c
 gr_array *gr_l_hold(lua_State *L, const gr_array *a);
 /* n zeros; collects first when the budget says so. */
 gr_array *gr_l_new_array(lua_State *L, gr_context *, gr_dtype, int64_t n);
-/* The same on the device of a: what results of a are made with. */
+/* The same on the device of a (NULL: the present one): what results of a are made with. */
 gr_array *gr_l_new_beside(lua_State *L, gr_context *, const gr_array *a, gr_dtype, int64_t n);
 /* The same of a's length and shape. */
 gr_array *gr_l_new_like(lua_State *L, gr_context *, const gr_array *a, gr_dtype);

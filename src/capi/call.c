@@ -304,7 +304,7 @@ gr_array *gr_capi_open_out(gr_capi *q, gr_capi_out *o, gpureduce_array **out, co
   if (!o->made) return NULL;
   gr_array *a = &o->made->array;
   const uint64_t stamp = a->stamp;
-  GR_CAPI_TRY(q, beside ? gr_array_make_beside(q->c, beside, a, t, n) : gr_array_make(q->c, a, t, n));
+  GR_CAPI_TRY(q, gr_array_make_beside(q->c, beside, a, t, n));
   a->stamp = stamp;
   a->rows = rows;
   if (q->status == GPUREDUCE_OK) return o->array = a;

@@ -53,6 +53,7 @@ gr_status gr_array_make(gr_context *c, gr_array *out, gr_dtype dtype, int64_t n)
 }
 
 gr_status gr_array_make_beside(gr_context *c, const gr_array *a, gr_array *out, gr_dtype dtype, int64_t n) {
+  if (!a) return gr_array_make(c, out, dtype, n);
   if (gr_array_released(a)) return GR_RELEASED;
   return make_on(c, a->storage->queue, out, dtype, n);
 }

@@ -28,7 +28,10 @@ static inline uint64_t gr_stamp(const gr_array *a) { return gr_secret ^ (uint64_
 /* n zeros without memory yet, on the context's present backend. */
 gr_status gr_array_make(gr_context *, gr_array *out, gr_dtype, int64_t n);
 
-/* The same on the backend of a, which need not be the present one: results and intermediates of a belong there. */
+/*
+** The same on the backend of a, which need not be the present one (NULL: it is): results and intermediates of a belong
+** there.
+*/
 gr_status gr_array_make_beside(gr_context *, const gr_array *a, gr_array *out, gr_dtype, int64_t n);
 
 /* Elements first, first + step, ... (0-based, count of them) of a, sharing its storage. */
