@@ -56,30 +56,35 @@ int gr_l_push_over_ranks(lua_State *L, gr_context *c, gr_op op, const gr_array *
 
 /* ---- gr.many ---- */
 
-/* Item k, of a list at 1: a name, its arrays and {comm = comm}. 0: there is more to it. */
-static int read_item(lua_State *L, int k, int operations, gr_ranks_wanted *x, gr_comm **comm) {
+int gr_l_read_item(lua_State *L, int item, int more, int operations, gr_ranks_wanted *x) {
   const gr_array *of[2] = {NULL, NULL};
-  x->ddof = 0;
-  gr_rawgeti(L, 1, k);
-  const int item = lua_gettop(L);
-  const int inputs = lua_istable(L, item) ? (int)lua_rawlen(L, item) - 2 : 0;
+  const int64_t inputs = lua_istable(L, item) ? (int64_t)lua_rawlen(L, item) - 1 - more : 0;
   if (inputs != 1 && inputs != 2) return 0;
   gr_rawgeti(L, item, 1);
   lua_rawget(L, operations);
   if (lua_isnil(L, -1)) return 0;
-  x->op = (gr_op)lua_tointeger(L, -1);
+  const gr_op op = (gr_op)lua_tointeger(L, -1);
   for (int j = 0; j < inputs; j++) {
     gr_rawgeti(L, item, 2 + j);
     of[j] = gr_l_test_array(L, -1);
     if (!of[j] || gr_array_released(of[j])) return 0;
   }
-  x->a = of[0];
-  x->b = of[1];
-  gr_rawgeti(L, item, 2 + inputs);
+  const gr_array *a = of[0], *b = of[1];
+  *x = (gr_ranks_wanted){.op = op, .a = a, .b = b};
+  return gr_ops[op].inputs == inputs &&
+         (!b || (b->dtype == a->dtype && b->n == a->n && b->storage->queue == a->storage->queue));
+}
+
+/* Item k, of a list at 1: a name, its arrays and {comm = comm}. 0: there is more to it. */
+static int read_item(lua_State *L, int k, int operations, gr_ranks_wanted *x, gr_comm **comm) {
+  gr_rawgeti(L, 1, k);
+  const int item = lua_gettop(L);
+  if (!gr_l_read_item(L, item, 1, operations, x)) return 0;
+  gr_rawgeti(L, item, 2 + gr_ops[x->op].inputs);
   gr_comm *own = only_comm(L, lua_gettop(L));
-  if (!own || (*comm && own != *comm) || gr_ops[x->op].inputs != inputs) return 0;
+  if (!own || (*comm && own != *comm)) return 0;
   *comm = own;
-  return !x->b || (x->b->dtype == x->a->dtype && x->b->n == x->a->n && x->b->storage->queue == x->a->storage->queue);
+  return 1;
 }
 
 int gr_l_many_ranks(lua_State *L, gr_context *c, int n, int operations) {

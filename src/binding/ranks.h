@@ -79,6 +79,12 @@ int gr_l_push_ranks(lua_State *L, gr_context *, gr_comm *, const gr_partial_redu
 int gr_l_push_over_ranks(lua_State *L, gr_context *, gr_op, const gr_array *a, const gr_array *b, int options);
 
 /*
+** An item of gr.many that has a name, the one or two arrays that it takes, and so much `more`; what it takes from the
+** stack stays there. 0: it is something else. operations: where the table of operations by name is.
+*/
+int gr_l_read_item(lua_State *L, int item, int more, int operations, gr_ranks_wanted *);
+
+/*
 ** Computes the n items of gr.many, a list at 1, if all are {name, arrays, {comm = comm}} with one communicator. Returns
 ** how many results there are, or -1. operations: where the table of operations by name is.
 */

@@ -330,28 +330,11 @@ static void add_values(lua_State *L, future *f, int n, int table) {
   p->values = n;
 }
 
-/*
-** Reads the item at the top if it is a name with the one or two arrays that it takes, as most are. 0: it has more.
-*/
+/* Adds the item at the top if it is a name with the one or two arrays that it takes, as most are. 0: it has more. */
 static int add_plain(lua_State *L, gr_future *f, int operations) {
-  const int item = lua_gettop(L);
-  const gr_array *a[2] = {NULL, NULL};
-  const size_t length = lua_istable(L, item) ? lua_rawlen(L, item) : 0;
-  const int inputs = length == 2 ? 1 : 2;
-  if (length != 2 && length != 3) return 0;
-  gr_rawgeti(L, item, 1);
-  lua_rawget(L, operations);
-  if (lua_isnil(L, -1)) return 0;
-  const gr_op op = (gr_op)lua_tointeger(L, -1);
-  if (gr_ops[op].inputs != inputs) return 0;
-  for (int k = 0; k < inputs; k++) {
-    gr_rawgeti(L, item, 2 + k);
-    a[k] = gr_l_test_array(L, -1);
-    if (!a[k] || gr_array_released(a[k]) || a[k]->n == 0) return 0;
-  }
-  if (a[1] && (a[1]->dtype != a[0]->dtype || a[1]->n != a[0]->n || a[1]->storage->queue != a[0]->storage->queue))
-    return 0;
-  return gr_future_add(f, op, a[0], a[1], 0) == GR_OK;
+  gr_ranks_wanted x;
+  if (!gr_l_read_item(L, lua_gettop(L), 0, operations, &x) || x.a->n == 0) return 0;
+  return gr_future_add(f, x.op, x.a, x.b, 0) == GR_OK;
 }
 
 /*
