@@ -70,7 +70,10 @@ static gr_acc base_of(const prefix *p) {
   return acc;
 }
 
-static void advance(prefix *p, gr_acc total) {
+#define TILES_OF_BLOCK (GR_SCAN_BLOCK / GR_SCAN_TILE)
+
+/* The total of so many tiles joins what lies before: of tiles of a block, or of blocks of a superblock. */
+static void advance(prefix *p, gr_acc total, int64_t tiles) {
   if (!p->ordered) {
     _Static_assert(GR_SCANNED_COUNT == 4, "max is the default");
     switch (p->op) {
@@ -81,22 +84,18 @@ static void advance(prefix *p, gr_acc total) {
     }
     return;
   }
-  scan_push(&p->blocks, p->multiply, total.f[0]);
-  if (p->blocks.count == 32) { /* a superblock is full */
-    const double whole = scan_fold(&p->blocks, p->multiply);
-    p->done = p->multiply ? p->done * whole : p->done + whole;
-    p->blocks.top = p->blocks.count = 0;
-  }
-}
-
-static void advance_piece(prefix *p, gr_acc total) {
-  if (p->ordered) {
-    scan_push_of(&p->tiles, p->multiply, total.f[0], GR_SCAN_PIECE / GR_SCAN_TILE);
-    if (p->tiles.count < GR_SCAN_BLOCK / GR_SCAN_TILE) return;
+  if (tiles < TILES_OF_BLOCK) {
+    scan_push_of(&p->tiles, p->multiply, total.f[0], (int)tiles);
+    if (p->tiles.count < TILES_OF_BLOCK) return;
     total.f[0] = scan_fold(&p->tiles, p->multiply);
     p->tiles.top = p->tiles.count = 0;
+    tiles = TILES_OF_BLOCK;
   }
-  advance(p, total);
+  scan_push_of(&p->blocks, p->multiply, total.f[0], (int)(tiles / TILES_OF_BLOCK));
+  if (p->blocks.count < GR_SCAN_TILES / TILES_OF_BLOCK) return; /* else a superblock is full */
+  const double whole = scan_fold(&p->blocks, p->multiply);
+  p->done = p->multiply ? p->done * whole : p->done + whole;
+  p->blocks.top = p->blocks.count = 0;
 }
 
 /* The job as kernels see it that are at work on from .. from + m: these are in memory, made if a formula gives them. */
@@ -134,7 +133,7 @@ static void do_piece(void *arg, int64_t any) {
   }
   base = base_of(&s->left);
   tiles = s->left.tiles;
-  if (m < left) advance_piece(&s->left, total);
+  if (m < left) advance(&s->left, total, GR_SCAN_PIECE / GR_SCAN_TILE);
   atomic_store_explicit(&s->known, k + 1, memory_order_release);
   s->write(job, from, m, &base, &tiles);
   gr_feed_give(s->feed, set);
@@ -151,7 +150,7 @@ static void in_order(scan_state *s) {
     gr_scan_job here;
     gr_acc total = s->write(bring(s, set, from, m, &here), from, m, &base, NULL);
     if (left <= GR_SCAN_BLOCK) break; /* the total of all is not needed */
-    if (s->left.ordered) advance(&s->left, total);
+    if (s->left.ordered) advance(&s->left, total, TILES_OF_BLOCK);
     else s->left.key = total.i[0];
   }
   gr_feed_give(s->feed, set);
@@ -191,12 +190,21 @@ void gr_cpu_explain_scan(const gr_scan_job *job, int threads, gr_explained *e) {
   e->threads = e->blocks < threads ? e->blocks : threads;
 }
 
-static void scan_vector(const gr_scan_job *asked, gr_feed *feed, gr_parallel parallel) {
+static scan_state state_of(const gr_scan_job *job) {
   const gr_cpu_table *table = gr_cpu_table_in_use();
+  scan_state s;
+  s.job = job;
+  s.feed = NULL;
+  nothing_before(job, &s.left);
+  const int slot = !s.left.ordered ? GR_SCAN_KEYS : s.left.multiply ? GR_SCAN_PROD : GR_SCAN_SUM;
+  s.total = table->scan_total[slot];
+  s.write = table->scan_write[slot];
+  return s;
+}
+
+static void scan_vector(const gr_scan_job *asked, gr_feed *feed, gr_parallel parallel) {
   const gr_scan_job *job = asked;
   gr_scan_job mirrored;
-  scan_state s;
-  int slot;
   if (job->reverse) { /* the same, seen from the other end */
     mirrored = *job;
     if (!feed) mirrored.a.data = (const char *)job->a.data + (job->n - 1) * job->a.stride;
@@ -205,12 +213,8 @@ static void scan_vector(const gr_scan_job *asked, gr_feed *feed, gr_parallel par
     mirrored.out.stride = -job->out.stride;
     job = &mirrored;
   }
-  s.job = job;
+  scan_state s = state_of(job);
   s.feed = feed;
-  nothing_before(job, &s.left);
-  slot = !s.left.ordered ? GR_SCAN_KEYS : s.left.multiply ? GR_SCAN_PROD : GR_SCAN_SUM;
-  s.total = table->scan_total[slot];
-  s.write = table->scan_write[slot];
   const int way = way_of(job, s.left.ordered, parallel != NULL);
   if (way == IN_PIECES) {
     atomic_init(&s.taken, 0);
@@ -263,39 +267,6 @@ void gr_cpu_scan(const gr_scan_job *job, gr_feed *feed, gr_parallel parallel) {
 
 /* ---- parts ---- */
 
-static scan_state state_of(const gr_scan_job *job) {
-  const gr_cpu_table *table = gr_cpu_table_in_use();
-  scan_state s;
-  s.job = job;
-  s.feed = NULL;
-  nothing_before(job, &s.left);
-  const int slot = !s.left.ordered ? GR_SCAN_KEYS : s.left.multiply ? GR_SCAN_PROD : GR_SCAN_SUM;
-  s.total = table->scan_total[slot];
-  s.write = table->scan_write[slot];
-  return s;
-}
-
-/* A node's total joins what lies before: of tiles of a block, or of blocks of a superblock. */
-static void pass(prefix *p, gr_acc total, int64_t tiles) {
-  const int of_block = GR_SCAN_BLOCK / GR_SCAN_TILE;
-  if (!p->ordered) {
-    advance(p, total);
-    return;
-  }
-  if (tiles < of_block) {
-    scan_push_of(&p->tiles, p->multiply, total.f[0], (int)tiles);
-    if (p->tiles.count < of_block) return;
-    total.f[0] = scan_fold(&p->tiles, p->multiply);
-    p->tiles.top = p->tiles.count = 0;
-    tiles = of_block;
-  }
-  scan_push_of(&p->blocks, p->multiply, total.f[0], (int)(tiles / of_block));
-  if (p->blocks.count < GR_SCAN_TILES / of_block) return;
-  const double whole = scan_fold(&p->blocks, p->multiply);
-  p->done = p->multiply ? p->done * whole : p->done + whole;
-  p->blocks.top = p->blocks.count = 0;
-}
-
 gr_acc gr_cpu_scan_total(const gr_scan_job *job, int64_t from, int64_t n) {
   scan_state s = state_of(job);
   scan_counter blocks = {{0}, 0, 0};
@@ -303,7 +274,7 @@ gr_acc gr_cpu_scan_total(const gr_scan_job *job, int64_t from, int64_t n) {
   for (; n > 0; n -= GR_SCAN_BLOCK, from += GR_SCAN_BLOCK) {
     const gr_acc total = s.total(job, from, n < GR_SCAN_BLOCK ? n : GR_SCAN_BLOCK);
     if (s.left.ordered) scan_push(&blocks, s.left.multiply, total.f[0]);
-    else advance(&s.left, total);
+    else advance(&s.left, total, TILES_OF_BLOCK);
   }
   if (s.left.ordered) acc.f[0] = scan_fold(&blocks, s.left.multiply);
   else acc.i[0] = s.left.key;
@@ -314,7 +285,7 @@ void gr_cpu_scan_part(const gr_scan_part *part) {
   const gr_scan_job *job = &part->job;
   scan_state s = state_of(job);
   int64_t from = part->first, k;
-  for (k = 0; k < part->count; k++) pass(&s.left, part->totals[k], part->tiles[k]);
+  for (k = 0; k < part->count; k++) advance(&s.left, part->totals[k], part->tiles[k]);
   while (from < job->n && !(from > part->first && gr_stopped())) {
     const int64_t end = s.left.ordered ? (from / GR_SCAN_BLOCK + 1) * GR_SCAN_BLOCK : from + GR_SCAN_BLOCK;
     const int64_t m = end < job->n ? end - from : job->n - from;
@@ -324,7 +295,7 @@ void gr_cpu_scan_part(const gr_scan_part *part) {
     from += m;
     if (from == job->n) break;
     s.left.tiles.top = s.left.tiles.count = 0;
-    if (s.left.ordered) advance(&s.left, total);
+    if (s.left.ordered) advance(&s.left, total, TILES_OF_BLOCK);
     else s.left.key = total.i[0];
   }
 }
