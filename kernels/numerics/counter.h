@@ -10,6 +10,11 @@ typedef struct gr_counter {
   uint64_t count;
 } gr_counter;
 
+static inline void gr_counter_begin(gr_counter *c) {
+  c->top = 0;
+  c->count = 0;
+}
+
 /* acc: the state of so many leaves, a power of two of which there have been whole multiples before. */
 static inline void gr_counter_push_of(gr_counter *c, gr_reducer red, gr_acc_kind kind, gr_acc acc, uint64_t many) {
   uint64_t bit; /* many is one, a power of two */

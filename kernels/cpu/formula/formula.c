@@ -224,7 +224,7 @@ static void fill_and_count(const formula *f, int set, int64_t from, int64_t n, g
 static void reduce_stretch(const formula *f, int set, int64_t first, int64_t from, int64_t n, gr_acc *acc) {
   gr_counter counters[GR_FORMULA_TOGETHER];
   int k;
-  for (k = 0; k < f->count; k++) counters[k].top = 0, counters[k].count = 0;
+  for (k = 0; k < f->count; k++) gr_counter_begin(&counters[k]);
   while (n > 0) {
     const int64_t m = gr_feed_most(&f->feed, n);
     gr_feed_make(&f->feed, set, from, m);
@@ -272,8 +272,7 @@ static void reduce_vector(formula *f, int64_t first, int64_t n, gr_parallel para
   for (i = 0; i < f->count; i++) {
     const gr_plan *p = &f->consumers[i];
     gr_counter counter;
-    counter.top = 0;
-    counter.count = 0;
+    gr_counter_begin(&counter);
     for (k = 0; k < count; k++) gr_counter_push(&counter, p->red, p->kind, f->acc[i * MOST_PIECES + k]);
     acc[i] = gr_counter_fold(&counter, p->red, p->kind);
   }

@@ -65,8 +65,7 @@ static gr_acc sum_of(const row_state *s, int m, const void *y) {
   gr_counter c;
   int k;
   if (s->in_place) return table->span[GR_RED_SUM][t](y, NULL, m, NULL);
-  c.top = 0;
-  c.count = 0;
+  gr_counter_begin(&c);
   for (k = 0; k < m; k += leaf) {
     const int some = m - k < leaf ? m - k : leaf;
     gr_acc acc = {.f = {0}};
@@ -99,8 +98,7 @@ static void sum_piece(void *arg, int64_t piece) {
   int64_t from = piece * s->piece, end = end_of(s, from);
   void *room = gr_room_take(KEPT_ROOM);
   gr_counter c;
-  c.top = 0;
-  c.count = 0;
+  gr_counter_begin(&c);
   for (; from < end; from += most) {
     const int m = end - from < most ? (int)(end - from) : most;
     void *y = kept(s, from, room);
@@ -162,8 +160,7 @@ static void do_row(const gr_softmax_job *job, int64_t row, gr_parallel parallel)
   while ((job->n - 1) / s.piece >= MOST_PIECES) s.piece *= 2;
   pieces = (job->n - 1) / s.piece + 1;
   gr_in_pieces(parallel, pieces, 1, sum_piece, &s);
-  c.top = 0;
-  c.count = 0;
+  gr_counter_begin(&c);
   for (k = 0; k < pieces; k++) gr_counter_push(&c, GR_RED_SUM, GR_ACC_TREE, s.sums[k]);
   s.factor = gr_softmax_factor(job->dtype, gr_counter_fold(&c, GR_RED_SUM, GR_ACC_TREE).f[0]);
   gr_in_pieces(parallel, pieces, 1, scale_piece, &s);

@@ -48,10 +48,7 @@ static void turn_strip(const gr_plan *p, int64_t v, int columns, int64_t from, i
   gr_counter *c = room->c;
   int64_t left;
   int k;
-  for (k = 0; k < columns; k++) {
-    c[k].top = 0;
-    c[k].count = 0;
-  }
+  for (k = 0; k < columns; k++) gr_counter_begin(&c[k]);
   for (left = n; left > 0; left -= leaf, from += leaf) {
     const int64_t m = left < leaf ? left : leaf;
     const char *row_x = (const char *)x->data + v * p->size + from * x->stride;
@@ -91,10 +88,7 @@ static void flat_strip(const gr_plan *p, gr_flat flat, int64_t from, int64_t n, 
   double sums[GR_DOWN_LEAST];
   int k;
   f.room = gr_room_take(GR_FLAT_ROOM);
-  for (k = 0; k < columns; k++) {
-    c[k].top = 0;
-    c[k].count = 0;
-  }
+  for (k = 0; k < columns; k++) gr_counter_begin(&c[k]);
   for (; n > 0; n -= leaf, from += leaf) {
     f.x = (const char *)x->data + from * x->stride;
     f.y = p->inputs == 2 ? (const char *)y->data + from * y->stride : NULL;
@@ -322,8 +316,7 @@ static void cut_columns(strips *s, gr_acc *states, gr_parallel parallel) {
   parallel(pieces * ((job->count - 1) / s->columns + 1), do_cut, s);
   for (v = 0; v < job->count; v++) {
     gr_counter c;
-    c.top = 0;
-    c.count = 0;
+    gr_counter_begin(&c);
     for (k = 0; k < pieces; k++) gr_counter_push(&c, p->red, p->kind, states[k * job->count + v]);
     gr_finish_vector(p, v, gr_counter_fold(&c, p->red, p->kind));
   }

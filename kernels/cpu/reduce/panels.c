@@ -34,7 +34,7 @@ static void do_panel(const panels *s, int64_t v, int columns, int64_t from, int6
   gr_counter *c = room->c;
   int64_t left;
   int k, j;
-  for (k = 0; k < columns; k++) c[k].top = 0, c[k].count = 0;
+  for (k = 0; k < columns; k++) gr_counter_begin(&c[k]);
   for (left = n; left > 0; left -= leaf, from += leaf) {
     const int64_t m = left < leaf ? left : leaf;
     gr_vec a, b;
@@ -87,8 +87,7 @@ void gr_cpu_columns(const gr_reduce_job *job, gr_feed *feed, gr_parallel paralle
   const int missing = gr_watching.stopped && gr_stopped(); /* pieces */
   for (v = 0; s.states && !missing && v < job->count; v++) {
     gr_counter c;
-    c.top = 0;
-    c.count = 0;
+    gr_counter_begin(&c);
     for (k = 0; k < s.pieces; k++) gr_counter_push(&c, p.red, p.kind, states[k * job->count + v]);
     gr_finish_vector(&p, v, gr_counter_fold(&c, p.red, p.kind));
   }

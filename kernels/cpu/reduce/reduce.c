@@ -52,8 +52,7 @@ static gr_acc range(const gr_plan *p, int64_t v, int64_t from, int64_t m) {
   }
   u = gr_room_take(2 * WORDS * sizeof(*u));
   w = u + WORDS;
-  c.top = 0;
-  c.count = 0;
+  gr_counter_begin(&c);
   for (; m > 0; m -= leaf, from += leaf) {
     const int64_t part = m < leaf ? m : leaf;
     if (gather_x) gr_gather(u, a, x->stride, part, p->size);
@@ -127,8 +126,7 @@ static gr_acc in_pieces(const gr_plan *p, int64_t v, gr_parallel parallel) {
   s.size = cut_of(p);
   count = (s.n - 1) / s.size + 1;
   parallel(count, do_piece, &s);
-  c.top = 0;
-  c.count = 0;
+  gr_counter_begin(&c);
   for (k = 0; k < count; k++) gr_counter_push(&c, p->red, p->kind, s.acc[k]);
   return gr_counter_fold(&c, p->red, p->kind);
 }

@@ -174,8 +174,7 @@ void gr_ranks_fold_all(const gr_ranks_fold *f, const int64_t *starts, int size, 
   for (int64_t v = 0; v < f->count; v++) {
     const char *at = messages + v * bytes;
     gr_counter c;
-    c.top = 0;
-    c.count = 0;
+    gr_counter_begin(&c);
     for (int r = 0; r < size; r++) {
       const gr_leaves l = gr_leaves_of(starts, size, r, f->leaf);
       int64_t first = l.first;
