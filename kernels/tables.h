@@ -54,6 +54,11 @@ static inline int gr_size_of(gr_dtype t) {
 
 typedef enum gr_kind { GR_UINT, GR_INT, GR_FLOAT } gr_kind;
 
+/* The range of integers of so many bytes; of floats 0. */
+#define GR_HIGHEST(kind, size) \
+  ((kind) == GR_FLOAT ? 0 : (int64_t)((uint64_t)INT64_MAX >> (64 - 8 * (size) - ((kind) == GR_UINT))))
+#define GR_LOWEST(kind, size) ((kind) == GR_INT ? -GR_HIGHEST(kind, size) - 1 : 0)
+
 /*
 ** Reducers: what a kernel accumulates. An operation is a reducer and a way to finish it (gr_finish in
 ** numerics.h), so mean costs no kernel of its own. PRESENT is VARIANCE of those elements that are not NaN.
@@ -85,6 +90,9 @@ typedef enum gr_kind { GR_UINT, GR_INT, GR_FLOAT } gr_kind;
 
 #define GR_X(id, inputs, f, i) GR_RED_##id,
 typedef enum gr_reducer { GR_REDUCERS(GR_X) } gr_reducer;
+#undef GR_X
+#define GR_X(id, inputs, f, i) GR_INPUTS_##id = inputs,
+enum { GR_REDUCERS(GR_X) };
 #undef GR_X
 enum { GR_REDUCER_COUNT = GR_REDUCERS(GR_ROW) };
 

@@ -347,12 +347,9 @@ gr_reduction gr_l_reduction(lua_State *L, gr_op op, int first) {
 }
 
 /* A function each: asking Lua for an upvalue that says which would be a twentieth of a small call. */
-#define GR_X(id, inputs, f, i) INPUTS_##id = inputs,
-enum { GR_REDUCERS(GR_X) };
-#undef GR_X
-#define DEFINE_FUNCTION(name, red)                                                           \
-  static int l_##name(lua_State *L) {                                                        \
-    return INPUTS_##red == 2 ? reduce_pair(L, GR_OP_##name) : reduce_named(L, GR_OP_##name); \
+#define DEFINE_FUNCTION(name, red)                                                              \
+  static int l_##name(lua_State *L) {                                                           \
+    return GR_INPUTS_##red == 2 ? reduce_pair(L, GR_OP_##name) : reduce_named(L, GR_OP_##name); \
   }
 #define DEFINE_NAME(name, red)
 #define GR_X(name, red, f, i, e, by) DEFINE_##by(name, red)

@@ -4,12 +4,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* Of integers, by their size; of floats 0. */
-#define HIGHEST(kind, size) \
-  ((kind) == GR_FLOAT ? 0 : (int64_t)((uint64_t)INT64_MAX >> (64 - 8 * (size) - ((kind) == GR_UINT))))
-#define LOWEST(kind, size) ((kind) == GR_INT ? -HIGHEST(kind, size) - 1 : 0)
 #define GR_X(id, s, l, type, kind) \
-  {#s, #l, (int)sizeof(type), GR_##kind, LOWEST(GR_##kind, sizeof(type)), HIGHEST(GR_##kind, sizeof(type))},
+  {#s, #l, (int)sizeof(type), GR_##kind, GR_LOWEST(GR_##kind, sizeof(type)), GR_HIGHEST(GR_##kind, sizeof(type))},
 const gr_dtype_info gr_dtypes[GR_DTYPE_COUNT] = {GR_DTYPES(GR_X)};
 #undef GR_X
 

@@ -1,8 +1,5 @@
 #include "src/core/operation.h"
 
-#define GR_X(id, inputs, f, i) GR_INPUTS_##id = inputs,
-enum { GR_REDUCERS(GR_X) };
-#undef GR_X
 #define GR_X(name, red, f, i, empty, by) \
   {#name, GR_INPUTS_##red, GR_EMPTY_##empty == GR_EMPTY_RAISE, GR_GIVES_##f, GR_GIVES_##i},
 const gr_op_info gr_ops[GR_OP_COUNT] = {GR_OPS(GR_X)};

@@ -30,21 +30,18 @@ typedef struct scan_state {
   _Atomic int64_t taken, known; /* pieces that somebody works on, those whose left side is settled */
 } scan_state;
 
-_Static_assert(GR_DTYPE_COUNT - GR_FLOAT_COUNT == 7, "i64 is the default");
 /* Where an exclusive min or max starts: +inf or the largest integer, -inf or the smallest. */
 static int64_t first_key(gr_op op, gr_dtype t) {
   if (op == GR_OP_sum) return 0;
   if (op == GR_OP_prod) return 1;
   if (gr_is_float(t)) return op == GR_OP_min ? gr_key_inf(t) : ~gr_key_inf(t);
   switch (t) {
-    case GR_U8: return op == GR_OP_min ? UINT8_MAX : 0;
-    case GR_I8: return op == GR_OP_min ? INT8_MAX : INT8_MIN;
-    case GR_U16: return op == GR_OP_min ? UINT16_MAX : 0;
-    case GR_I16: return op == GR_OP_min ? INT16_MAX : INT16_MIN;
-    case GR_U32: return op == GR_OP_min ? UINT32_MAX : 0;
-    case GR_I32: return op == GR_OP_min ? INT32_MAX : INT32_MIN;
-    default: return op == GR_OP_min ? INT64_MAX : INT64_MIN;
+#define GR_X(id, s, l, type, kind) \
+  case GR_##id: return op == GR_OP_min ? GR_HIGHEST(GR_##kind, sizeof(type)) : GR_LOWEST(GR_##kind, sizeof(type));
+    GR_DTYPES(GR_X)
+#undef GR_X
   }
+  return 0;
 }
 
 static void nothing_before(const gr_scan_job *job, prefix *p) {
