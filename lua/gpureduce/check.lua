@@ -66,4 +66,14 @@ function check.optional(name, first, value, options)
   return nil, value, first
 end
 
+--- The arguments of a method svg(path, options): the path or nil, a copy of the options, and where these are.
+function check.svg(path, options, known)
+  local at
+  path, options, at = check.optional("svg", 2, path, options)
+  if path ~= nil and type(path) ~= "string" then
+    check.fail("svg", 2, "path expected, got %s", check.kind(path))
+  end
+  return path, check.options("svg", at, options, known), at
+end
+
 return check

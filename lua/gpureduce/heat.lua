@@ -233,7 +233,6 @@ end
 
 -- ---- options ----
 
-local keys = { values = true, x = true, y = true }
 
 -- Two ends or all edges, as a list.
 local function read_edges(entry, key, n, where, fail)
@@ -259,12 +258,7 @@ end
 function heat.read(given, where, fail)
   local values, x, y = given, nil, nil
   if type(given) == "table" and not parts.is_histogram2d(given) then
-    parts.series.check_plain(given, where, fail)
-    for key in next, given do
-      if not keys[key] then
-        fail("%s: unknown field '%s' (fields: values, x, y)", where, string.sub(tostring(key), 1, 40))
-      end
-    end
+    parts.series.check_fields(given, where, fail, "values", "x", "y")
     values = rawget(given, "values")
     if parts.is_histogram2d(values) then fail("%s: values: a histogram of pairs comes with its edges", where) end
   end

@@ -85,11 +85,7 @@ local svg_options = { title = "string", xlabel = "string", xunit = "string", yla
 local function draw_svg(h, path, options)
   parts.check.self("histogram", "svg", h)
   local at
-  path, options, at = parts.check.optional("svg", 2, path, options)
-  if path ~= nil and type(path) ~= "string" then
-    parts.check.fail("svg", 2, "path expected, got %s", parts.check.kind(path))
-  end
-  options = parts.check.options("svg", at, options, svg_options)
+  path, options, at = parts.check.svg(path, options, svg_options)
   parts.svg.check_limits(options, function(text, ...) parts.check.fail("svg", at, text, ...) end)
   local bars = parts.bars_of(h, parts.fields.failing "svg")
   local chart = { bars = { bars }, series = {}, ceilings = {}, ylog = options.log }
@@ -98,9 +94,7 @@ local function draw_svg(h, path, options)
   local density = options.density
   if density == nil and bars.density then density = true end
   parts.svg.choose_heights(chart, density, bars.weighted and "weight" or "count")
-  local text = parts.svg.draw(chart)
-  if path then return parts.save_text(path, text) end
-  return text
+  return parts.svg.give(chart, path)
 end
 
 --- The histogram as an SVG file; options: title, xlabel, xunit, ylabel, width, height, log (counts), xlog (edges),

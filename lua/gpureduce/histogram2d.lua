@@ -34,11 +34,7 @@ local function draw_svg(h, path, options)
   parts.check.self("histogram2d", "svg", h)
   parts.fields.check_pairs(h, parts.fields.failing "svg")
   local at
-  path, options, at = parts.check.optional("svg", 2, path, options)
-  if path ~= nil and type(path) ~= "string" then
-    parts.check.fail("svg", 2, "path expected, got %s", parts.check.kind(path))
-  end
-  options = parts.check.options("svg", at, options, svg_options)
+  path, options, at = parts.check.svg(path, options, svg_options)
   local chart = { bars = {}, series = {}, ceilings = {} }
   for name in pairs(svg_options) do chart[name] = options[name] end
   chart.zlog = options.log
@@ -46,9 +42,7 @@ local function draw_svg(h, path, options)
     parts.check.fail("svg", at, "%s", (string.gsub(parts.text.format(text, ...), "'zlog'", "'log'")))
   end)
   parts.svg.heat_of_pairs(chart, h, options.density)
-  local text = parts.svg.draw(chart)
-  if path then return parts.save_text(path, text) end
-  return text
+  return parts.svg.give(chart, path)
 end
 
 --- The heat map as an SVG file; options: title, xlabel, xunit, ylabel, yunit, zlabel, zunit, zmin, zmax, width, height,

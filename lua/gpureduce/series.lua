@@ -64,6 +64,27 @@ function series.check_plain(value, where, fail)
   if parts.inherits(value) then fail("%s: table without __index expected: tables are read raw", where) end
 end
 
+--- The same, of a table that has no other fields than these.
+function series.check_fields(value, where, fail, ...)
+  series.check_plain(value, where, fail)
+  local fields, known = { ... }, {}
+  for _, field in ipairs(fields) do known[field] = true end
+  for key in next, value do
+    if not known[key] then
+      fail("%s: unknown field '%s' (fields: %s)", where, string.sub(tostring(key), 1, 40), table.concat(fields, ", "))
+    end
+  end
+end
+
+--- What an entry is called, or nil.
+function series.name_of(entry, where, fail)
+  local name = rawget(entry, "name")
+  if name ~= nil and type(name) ~= "string" and type(name) ~= "number" then
+    fail("%s: name: string or number expected, got %s", where, type(name))
+  end
+  return name and parts.text.of(name)
+end
+
 -- Lower and upper ends of error bars.
 local function bounds(entry, where, s, fail)
   local wrong, low, high = rawget(entry, "error"), rawget(entry, "low"), rawget(entry, "high")
@@ -116,14 +137,11 @@ function series.read(entry, where, kind, columns, fail)
       fail("%s: unknown field '%s'%s", where, string.sub(key, 1, 40), parts.hint(key, key_names))
     end
   end
-  local name, xs, ys = rawget(entry, "name"), rawget(entry, "x"), rawget(entry, "y")
-  if name ~= nil and type(name) ~= "string" and type(name) ~= "number" then
-    fail("%s: name: string or number expected, got %s", where, type(name))
-  end
+  local name, xs, ys = series.name_of(entry, where, fail), rawget(entry, "x"), rawget(entry, "y")
   if xs ~= nil then check_values(xs, where .. ": x", fail) end
   if ys ~= nil then check_values(ys, where .. ": y", fail) end
   if not ys then fail("%s: no 'y'", where) end
-  local s = { name = name and parts.text.of(name), kind = kind }
+  local s = { name = name, kind = kind }
   local bare = rawget(entry, "error") == nil and rawget(entry, "low") == nil and rawget(entry, "high") == nil
   if not xs and bare and columns and kind ~= "points" and is_array(ys) and #ys > 4 * columns then
     s.outline, s.count = outline(ys, columns), #ys

@@ -168,6 +168,13 @@ end
 
 -- ---- what the public functions share ----
 
+--- Its text; with a path in a file instead: true, or nil, message, code.
+function svg.give(chart, path)
+  local text = svg.draw(chart)
+  if path then return parts.save_text(path, text) end
+  return text
+end
+
 svg.options = {
   title = "string", xlabel = "string", ylabel = "string", xunit = "string", yunit = "string",
   xlog = "boolean|number", ylog = "boolean|number", xmin = "number", xmax = "number", ymin = "number", ymax = "number",
@@ -272,17 +279,9 @@ local function read_ceilings(given, fail)
     if type(y) ~= "number" or y - y ~= 0 then
       fail("option 'ceiling': entry %d: a table with a finite number 'y' expected", k)
     end
-    parts.series.check_plain(ceiling, string.format("option 'ceiling': entry %d", k), fail)
-    for key in next, ceiling do
-      if key ~= "y" and key ~= "name" then
-        fail("option 'ceiling': entry %d: unknown field '%s' (fields: name, y)", k, string.sub(tostring(key), 1, 40))
-      end
-    end
-    local name = rawget(ceiling, "name")
-    if name ~= nil and type(name) ~= "string" and type(name) ~= "number" then
-      fail("option 'ceiling': entry %d: name: string or number expected, got %s", k, type(name))
-    end
-    list[k] = { y = y + 0.0, name = name and parts.text.of(name) }
+    local where = string.format("option 'ceiling': entry %d", k)
+    parts.series.check_fields(ceiling, where, fail, "name", "y")
+    list[k] = { y = y + 0.0, name = parts.series.name_of(ceiling, where, fail) }
   end
 end
 
@@ -309,21 +308,14 @@ local function read_histogram(entry, k, fail)
   if parts.is_histogram(entry) then
     return parts.bars_of(entry, function(text, ...) fail("%s: %s", where, parts.text.format(text, ...)) end)
   end
-  parts.series.check_plain(entry, where, fail)
-  for key in next, entry do
-    if key ~= "name" and key ~= "histogram" then
-      fail("%s: unknown field '%s' (fields: histogram, name)", where, string.sub(tostring(key), 1, 40))
-    end
-  end
-  local h, name = rawget(entry, "histogram"), rawget(entry, "name")
+  parts.series.check_fields(entry, where, fail, "histogram", "name")
+  local h = rawget(entry, "histogram")
   if not parts.is_histogram(h) then
     fail("%s: histogram: gpureduce.histogram expected, got %s", where, parts.check.kind(h))
   end
-  if name ~= nil and type(name) ~= "string" and type(name) ~= "number" then
-    fail("%s: name: string or number expected, got %s", where, type(name))
-  end
+  local name = parts.series.name_of(entry, where, fail)
   local b = parts.bars_of(h, function(text, ...) fail("%s: histogram: %s", where, parts.text.format(text, ...)) end)
-  b.name = name and parts.text.of(name)
+  b.name = name
   return b
 end
 
@@ -363,9 +355,7 @@ local function draw_chart(options)
     svg.choose_heights(chart, density, weighted and "weight" or "count")
   end
   svg.choose_heat(chart, options.heat, fail)
-  local text = svg.draw(chart)
-  if options.path then return parts.save_text(options.path, text) end
-  return text
+  return svg.give(chart, options.path)
 end
 
 --- gr.svg{lines =, steps =, points = {{name, x, y, error}, ...}, histograms = {...}, ...}: a chart.
