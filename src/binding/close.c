@@ -105,8 +105,8 @@ static gr_expression *push_comparison(lua_State *L, const comparison *q, const c
 static gr_value reduce(lua_State *L, gr_op op, gr_expression *e) {
   gr_context *c = gr_l_context(L);
   gr_value r;
-  const gr_reduced none = {NULL, NULL}, of = gr_l_check_reduced(L, lua_gettop(L));
-  GR_TRY_WITH(L, c, 1, e, NULL, gr_formula_reduce_all(c, op, of, none, 0, &r));
+  const gr_reduced of = gr_l_check_reduced(L, lua_gettop(L));
+  GR_TRY_WITH(L, c, 1, e, NULL, gr_formula_reduce_all(c, op, of, GR_NONE, 0, &r));
   gr_l_drop_elements(L, of);
   gr_expression_release(e);
   e->released = 1;

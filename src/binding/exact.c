@@ -38,8 +38,8 @@ static int l_accumulator(lua_State *L) {
 static int l_add(lua_State *L) {
   gr_context *c = gr_l_context(L);
   accumulator *s = check_accumulator(L, 1);
-  const gr_reduced a = gr_l_check_operand(L, 2, 2), none = {NULL, NULL};
-  GR_TRY_WITH(L, c, 2, a.e, NULL, gr_exact_add(c, &s->sum, a, none));
+  const gr_reduced a = gr_l_check_operand(L, 2, 2);
+  GR_TRY_WITH(L, c, 2, a.e, NULL, gr_exact_add(c, &s->sum, a, GR_NONE));
   gr_l_drop_elements(L, a);
   lua_settop(L, 1);
   return 1;

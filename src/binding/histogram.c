@@ -325,8 +325,7 @@ static int l_bincount(lua_State *L) {
   const int given = gr_l_options(L, 2, names);
   if (given && gr_l_option_int(L, 2, "minlength", &least) && (least < 0 || least > MAX_BINS))
     gr_l_argerror(L, 2, "option 'minlength': 0 to %lld expected, got %lld", (long long)MAX_BINS, (long long)least);
-  const gr_reduced none = {NULL, NULL};
-  gr_reduced weights = given ? weights_option(L, a) : none;
+  gr_reduced weights = given ? weights_option(L, a) : GR_NONE;
   const gr_dtype sums = gr_histogram_dtype(weights.a);
   const int single = given && gr_l_option_out(L, 2, "bincount", weights.a ? weights.a->dtype : a->dtype, sums);
   const gr_partial p = {.a = of, .missing = given ? gr_l_option_missing(L, 2, a) : (gr_missing){0}};

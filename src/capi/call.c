@@ -188,7 +188,7 @@ gr_reduced gr_capi_promised(gr_capi *q, gr_capi_lazy *list, int *count, const gr
   gr_capi_lazy *l = &list[*count];
   *l = (gr_capi_lazy){.e = e};
   GR_CAPI_TRY(q, gr_expression_promise(q->c, e, &l->elements));
-  if (q->status != GPUREDUCE_OK) return (gr_reduced){NULL, NULL};
+  if (q->status != GPUREDUCE_OK) return GR_NONE;
   ++*count;
   return (gr_reduced){e, &l->elements};
 }

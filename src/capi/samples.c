@@ -33,7 +33,7 @@ static int read_bins(gr_capi *q, const gr_array *a, const gpureduce_binning *giv
 }
 
 static int read_weights(gr_capi *q, const gpureduce_array *weights, const gr_array *a, gr_reduced *w) {
-  *w = (gr_reduced){NULL, NULL};
+  *w = GR_NONE;
   if (!weights) return 1;
   if (!gr_capi_takes_lazy(q, weights, "weights")) return 0;
   *w = gr_capi_operand(q, weights);

@@ -62,11 +62,10 @@ static gr_status make(pairs *s, const char *text, gr_made *m) {
 /* A sum for each row of X. */
 static gr_status sum(pairs *s, const char *text, int to) {
   const gr_shape each = {.rows = s->columns, .axis = 2};
-  const gr_reduced none = {NULL, NULL};
   gr_made m = {0};
   gr_status status = make(s, text, &m);
   if (status == GR_OK)
-    status = gr_formula_reduce_each(s->c, GR_OP_sum, each, gr_made_operand(&m), none, 0, &s->found[to], NULL);
+    status = gr_formula_reduce_each(s->c, GR_OP_sum, each, gr_made_operand(&m), GR_NONE, 0, &s->found[to], NULL);
   gr_made_drop(&m);
   return status;
 }

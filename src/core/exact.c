@@ -79,13 +79,12 @@ static gr_vec from_vector(gr_vec v, int64_t first) {
 
 static gr_status sum(const call *q, gr_exact_kind kind, const gr_vec *x, const gr_vec *y, int64_t first, int64_t count,
                      gr_exact *sums) {
-  const gr_reduced none = {NULL, NULL};
   gr_exact_job job = {.kind = kind, .dtype = q->a->dtype, .n = q->n, .count = count, .a = from_vector(*x, first)};
   gr_status status;
   if (y) job.b = from_vector(*y, first);
   if (q->fed)
     status = gr_formula_feed(q->context, GR_FEEDS_EXACT, q->of,
-                             !y       ? none
+                             !y       ? GR_NONE
                              : y == x ? q->of
                                       : q->with,
                              &job, sums, gr_ops[q->op].name);
@@ -143,8 +142,7 @@ static int sign_matters(const call *q, gr_exact *s) {
 static gr_status settle_zero(const call *q, gr_exact_sums s) {
   gr_value r;
   if (!sign_matters(q, signed_sum(&s))) return GR_OK;
-  const gr_reduced none = {NULL, NULL};
-  gr_status status = gr_formula_reduce_all(q->context, tree_op(&s), q->of, s.xy ? q->with : none, 0, &r);
+  gr_status status = gr_formula_reduce_all(q->context, tree_op(&s), q->of, s.xy ? q->with : GR_NONE, 0, &r);
   if (status == GR_OK && !signbit(r.v[0].f)) signed_sum(&s)->flags |= GR_EXACT_NONZERO;
   return status;
 }

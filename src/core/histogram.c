@@ -407,7 +407,7 @@ static gr_status find_ends(gr_context *c, const gr_array *a, gr_binning *b, gr_a
   gr_array counts = {0};
   gr_vec v;
   gr_binning all = *b;
-  all.weights = (gr_reduced){NULL, NULL};
+  all.weights = GR_NONE;
   gr_array whole = *a; /* lives no longer than this call */
   gr_status status = gr_histogram(c, (gr_reduced){NULL, &whole}, &all, &counts, edges);
   gr_array_release(&counts);

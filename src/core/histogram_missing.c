@@ -4,8 +4,8 @@
 #include "src/core/ops.h"
 
 gr_status gr_histogram_weigh(gr_context *c, gr_reduced of, const gr_missing *m, gr_reduced *weights, gr_made *made) {
-  const gr_reduced none = {NULL, NULL}, by = *weights;
-  const gr_partial p = {.a = by.a ? by : of, .tested = by.a ? of : none, .missing = *m};
+  const gr_reduced by = *weights;
+  const gr_partial p = {.a = by.a ? by : of, .tested = by.a ? of : GR_NONE, .missing = *m};
   if (!gr_may_miss(m) || (!by.a && !m->mask.a)) return GR_OK;
   const gr_status status =
       by.a ? gr_partial_fill(c, &p, 0, 0, gr_filling_of(gr_number_i(0)), made) : gr_partial_present(c, &p, 1, made);
@@ -32,11 +32,10 @@ gr_status gr_histogram_keep(gr_context *c, gr_reduced of, const gr_missing *m, g
 /* What was NaN from the start: as many fewer as the mask leaves out. */
 static gr_status uncount(gr_context *c, gr_reduced mask, gr_array *nan) {
   const gr_shape whole = {.rows = 1, .axis = 2};
-  const gr_reduced none = {NULL, NULL};
   gr_map_call call = {.op = GR_MAP_add, .dtype = GR_I64, .a = {nan, 0}};
   gr_array present = {0};
   gr_status status = gr_array_make_beside(c, nan, &present, GR_I64, 1);
-  if (status == GR_OK) status = gr_formula_reduce_each(c, GR_OP_count, whole, mask, none, 0, &present, NULL);
+  if (status == GR_OK) status = gr_formula_reduce_each(c, GR_OP_count, whole, mask, GR_NONE, 0, &present, NULL);
   call.b.array = &present;
   if (status == GR_OK) status = gr_map_arrays(c, &call, nan);
   call.b = (gr_term){NULL, (uint64_t)-mask.a->n};

@@ -135,7 +135,7 @@ static gr_status reduce_filled(gr_passes *s, gr_array *out, gr_value *result) {
 /* All vectors in one pass that counts as well, without the host; GR_NOT_FUSED: there is none. */
 static gr_status reduce_counted(gr_passes *s, gr_array *out) {
   const gr_partial_reduction *q = &s->q;
-  gr_reduced none = {NULL, NULL}, a = gr_made_operand(&s->first), b = s->second.e ? gr_made_operand(&s->second) : none;
+  gr_reduced a = gr_made_operand(&s->first), b = s->second.e ? gr_made_operand(&s->second) : GR_NONE;
   if (s->whole || !gr_formula_counts(q->shape, a)) return GR_NOT_FUSED;
   gr_status status = gr_passes_want_counts(s);
   if (status == GR_OK)
@@ -352,12 +352,11 @@ static gr_status reduce_position(gr_passes *s, gr_array *out, gr_value *result) 
 
 static gr_status reduce_exact(gr_passes *s, gr_array *out, gr_value *result) {
   const gr_partial_reduction *q = &s->q;
-  const gr_reduced none = {NULL, NULL};
   gr_context *c = s->context;
   double x = 0;
   int64_t *counts = malloc((size_t)s->results * sizeof *counts + 1);
   gr_status status = counts ? gr_passes_fill_all(s) : gr_fail(c, GR_NO_MEMORY, "out of memory");
-  const gr_reduced a = gr_made_operand(&s->first), b = s->second.e ? gr_made_operand(&s->second) : none;
+  const gr_reduced a = gr_made_operand(&s->first), b = s->second.e ? gr_made_operand(&s->second) : GR_NONE;
   if (status == GR_OK) status = gr_passes_want_counts(s);
   status = run_to_host(s, GR_ONLY(COUNT), status);
   if (status == GR_OK) status = check_ddof(s);
@@ -398,11 +397,10 @@ static gr_status settle_shape(gr_passes *s) {
 /* Kernels that leave NaN out settle themselves what is left open; GR_NOT_FUSED: there is none for this. */
 static gr_status reduce_present(gr_passes *s, gr_array *out, gr_array *out2) {
   const gr_partial_reduction *q = &s->q;
-  const gr_reduced none = {NULL, NULL};
   if (s->whole || ways[q->op] == FILLED || ways[q->op] == VARIANCE) return GR_NOT_FUSED;
   const gr_status status = gr_passes_fill_all(s);
   if (status != GR_OK) return status;
-  const gr_reduced a = gr_made_operand(&s->first), b = s->second.e ? gr_made_operand(&s->second) : none;
+  const gr_reduced a = gr_made_operand(&s->first), b = s->second.e ? gr_made_operand(&s->second) : GR_NONE;
   return gr_formula_reduce_present(s->context, q->op, q->shape, a, b, out, out2);
 }
 
@@ -458,10 +456,9 @@ static gr_status begin(gr_context *c, const gr_partial_reduction *q, gr_array *o
 gr_status gr_partial_all(gr_context *c, const gr_partial_reduction *q, gr_value *result) {
   const gr_reduced a = q->of.a, b = q->of.b;
   const int misses = gr_may_miss(&q->of.missing);
-  const gr_status status =
-      misses     ? begin(c, q, NULL, NULL, result)
-      : q->exact ? gr_exact_all(c, q->op, a, b, (int64_t)q->ddof, q->single, NULL, &result->v[0].f)
-                 : gr_formula_reduce_all(c, q->op, a, b, q->ddof, result);
+  const gr_status status = misses     ? begin(c, q, NULL, NULL, result)
+                           : q->exact ? gr_exact_all(c, q->op, a, b, (int64_t)q->ddof, q->single, NULL, &result->v[0].f)
+                                      : gr_formula_reduce_all(c, q->op, a, b, q->ddof, result);
   result->is_float = q->exact || gr_is_float(gr_result_dtype(q->op, a.a->dtype));
   return status;
 }

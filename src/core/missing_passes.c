@@ -13,8 +13,8 @@ gr_status gr_passes_fill_all(gr_passes *s) {
 }
 
 void gr_passes_want(gr_passes *s, gr_pass_of k, gr_op op, gr_made *a, gr_made *b, double ddof) {
-  const gr_reduced none = {NULL, NULL};
-  s->pass[k] = (gr_pass){.op = op, .a = gr_made_operand(a), .b = b && b->e ? gr_made_operand(b) : none, .ddof = ddof};
+  s->pass[k] =
+      (gr_pass){.op = op, .a = gr_made_operand(a), .b = b && b->e ? gr_made_operand(b) : GR_NONE, .ddof = ddof};
 }
 
 gr_status gr_passes_want_counts(gr_passes *s) {

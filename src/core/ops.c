@@ -346,15 +346,6 @@ gr_status gr_reduce_each(gr_context *c, gr_op op, gr_shape s, const gr_array *a,
   return status;
 }
 
-/* Column k of a job alone. */
-static gr_reduce_job column_of(const gr_reduce_job *job, int64_t k) {
-  gr_reduce_job one = *job;
-  one.count = 1;
-  one.a.data = (const char *)job->a.data + k * job->a.step;
-  if (job->b.data) one.b.data = (const char *)job->b.data + k * job->b.step;
-  return one;
-}
-
 /*
 ** A device reduces columns only where bringing the matrix to the host would take longer: a launch for each of so many
 ** nodes, whose results the host waits for, or, where columns go one by one, for each of theirs.
@@ -392,7 +383,7 @@ gr_status gr_reduce_ranks(gr_context *c, gr_op op, gr_shape s, const gr_array *a
       const int64_t width = c->comm->width;
       /* Columns one by one are not dense, as a device's must be. */
       if (!redone++) status = gr_ranks_agree(c, gr_shape_read(s, GR_HOST, a, b, &job.a, &job.b));
-      gr_reduce_job one = column_of(&job, k);
+      gr_reduce_job one = one_of(&job, s, k);
       if (status == GR_OK) status = run_scaled(c, q, GR_HOST, &one, &r);
       c->comm->width = width;
     }

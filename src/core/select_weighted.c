@@ -57,7 +57,7 @@ static gr_status share_up_to(const search *s, uint64_t key, double *share) {
   if (status == GR_OK) status = combine(s->c, &of, &chosen);
   if (status == GR_OK) status = gr_expression_promise(s->c, chosen, &promise);
   if (status == GR_OK)
-    status = gr_formula_reduce_all(s->c, GR_OP_sum, (gr_reduced){chosen, &promise}, (gr_reduced){NULL, NULL}, 0, &sum);
+    status = gr_formula_reduce_all(s->c, GR_OP_sum, (gr_reduced){chosen, &promise}, GR_NONE, 0, &sum);
   if (status == GR_OK) *share = number_of(&sum) / s->total;
   gr_array_release(&promise);
   gr_expression_drop(chosen);

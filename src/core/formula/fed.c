@@ -4,7 +4,6 @@
 #include "src/core/map.h"
 
 gr_status gr_formula_scan(gr_context *c, gr_op op, gr_reduced a, gr_array *out, int exclusive, int reverse) {
-  const gr_reduced none = {NULL, NULL};
   gr_scan_job job = {.op = op,
                      .dtype = a.a->dtype,
                      .out_dtype = out->dtype,
@@ -13,11 +12,11 @@ gr_status gr_formula_scan(gr_context *c, gr_op op, gr_reduced a, gr_array *out, 
                      .exclusive = exclusive,
                      .reverse = reverse};
   gr_status status = GR_NOT_FUSED;
-  if (gr_formula_feeds(GR_FEEDS_SCAN, a, none, out)) {
+  if (gr_formula_feeds(GR_FEEDS_SCAN, a, GR_NONE, out)) {
     gr_later_open(c, out->storage->queue);
     status = gr_array_write(out, gr_kernel_side(out->storage), 1, &job.out);
     if (status != GR_OK || out->n == 0) return gr_later_shut(c), status;
-    status = gr_formula_feed(c, GR_FEEDS_SCAN, a, none, &job, NULL, "scan");
+    status = gr_formula_feed(c, GR_FEEDS_SCAN, a, GR_NONE, &job, NULL, "scan");
   }
   if (status != GR_NOT_FUSED) return status;
   status = gr_reduced_eval(c, &a);
@@ -25,10 +24,9 @@ gr_status gr_formula_scan(gr_context *c, gr_op op, gr_reduced a, gr_array *out, 
 }
 
 gr_status gr_formula_compact(gr_context *c, gr_reduced a, const gr_array *mask, gr_array *out) {
-  const gr_reduced none = {NULL, NULL};
   gr_compact_job job = {.dtype = a.a->dtype, .n = a.a->n};
   gr_status status = GR_OK;
-  if (!gr_formula_feeds(GR_FEEDS_COMPACT, a, none, out)) {
+  if (!gr_formula_feeds(GR_FEEDS_COMPACT, a, GR_NONE, out)) {
     status = gr_reduced_eval(c, &a);
     return status == GR_OK ? gr_compact(c, a.a, mask, out) : status;
   }
@@ -36,5 +34,5 @@ gr_status gr_formula_compact(gr_context *c, gr_reduced a, const gr_array *mask, 
   status = gr_array_read(mask, gr_kernel_side(mask->storage), &job.mask);
   if (status == GR_OK) status = gr_array_write(out, gr_kernel_side(out->storage), 1, &job.out);
   if (status != GR_OK || out->n == 0) return gr_later_shut(c), status;
-  return gr_formula_feed(c, GR_FEEDS_COMPACT, a, none, &job, NULL, "compact");
+  return gr_formula_feed(c, GR_FEEDS_COMPACT, a, GR_NONE, &job, NULL, "compact");
 }

@@ -221,13 +221,12 @@ gr_status gr_partial_none(gr_context *c, const gr_missing *m, gr_shape shape, in
 /* ---- copies ---- */
 
 gr_status gr_partial_split(gr_context *c, const gr_partial *p, gr_reduced x, gr_made *present, gr_array *out) {
-  const gr_reduced none = {NULL, NULL};
   gr_value n;
   gr_array_release(out); /* of a first try that ran out of memory */
   gr_status status = gr_reduced_eval(c, &x);
   if (status == GR_OK) status = gr_partial_present(c, p, 0, present);
   if (status == GR_OK) status = gr_expression_eval(c, present->e, &present->a);
-  if (status == GR_OK) status = gr_formula_reduce_all(c, GR_OP_count, (gr_reduced){NULL, &present->a}, none, 0, &n);
+  if (status == GR_OK) status = gr_formula_reduce_all(c, GR_OP_count, (gr_reduced){NULL, &present->a}, GR_NONE, 0, &n);
   if (status == GR_OK) status = gr_array_make_beside(c, x.a, out, x.a->dtype, n.v[0].i);
   return status == GR_OK ? gr_compact(c, x.a, &present->a, out) : status;
 }

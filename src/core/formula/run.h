@@ -21,6 +21,7 @@ typedef struct gr_reduced {
   const gr_expression *e; /* NULL: the array alone */
   gr_array *a;            /* NULL: no operand */
 } gr_reduced;
+#define GR_NONE ((gr_reduced){NULL, NULL})
 
 /* Its elements are in its array from now on. */
 gr_status gr_reduced_eval(gr_context *, gr_reduced *);
