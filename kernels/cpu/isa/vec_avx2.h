@@ -9,27 +9,27 @@
 typedef double vd __attribute__((vector_size(32)));
 typedef float vf __attribute__((vector_size(32)));
 
-GR_INLINE vd vd_set(double x) { return (vd)_mm256_set1_pd(x); }
-GR_INLINE vf vf_set(float x) { return (vf)_mm256_set1_ps(x); }
-GR_INLINE vd vd_abs(vd x) { return (vd)_mm256_andnot_pd(_mm256_set1_pd(-0.0), (__m256d)x); }
+#define GR_MM(name) _mm256_##name
+#define GR_ORDERED(s, x, y) _mm256_cmp_##s(x, y, _CMP_ORD_Q)
+#define GR_UNORDERED(s, x, y) _mm256_cmp_##s(x, y, _CMP_UNORD_Q)
+typedef __m256d vd_mm;
+typedef __m256 vf_mm;
+typedef __m256i vi_mm;
+
+/* x where the mask has all bits set, `other` where it has none. */
+GR_INLINE vd vd_pick(__m256d mask, vd x, vd other) { return (vd)_mm256_blendv_pd((__m256d)other, (__m256d)x, mask); }
+GR_INLINE vf vf_pick(__m256 mask, vf x, vf other) { return (vf)_mm256_blendv_ps((__m256)other, (__m256)x, mask); }
+
 #define GR_FUSED 1    /* what functions/fused.h asks of the compiler */
 #define GR_VD_FUSED 1 /* vd_fused is here: x * y + z rounded once, the same where the product is exact */
 GR_INLINE vd vd_fused(vd x, vd y, vd z) { return (vd)_mm256_fmadd_pd((__m256d)x, (__m256d)y, (__m256d)z); }
 GR_INLINE vd vd_first(int n, vd x, vd y) {
   __m256i mask = _mm256_cmpgt_epi64(_mm256_set1_epi64x(n), _mm256_set_epi64x(3, 2, 1, 0));
-  return (vd)_mm256_blendv_pd((__m256d)y, (__m256d)x, _mm256_castsi256_pd(mask));
+  return vd_pick(_mm256_castsi256_pd(mask), x, y);
 }
 GR_INLINE vf vf_first(int n, vf x, vf y) {
   __m256i mask = _mm256_cmpgt_epi32(_mm256_set1_epi32(n), _mm256_set_epi32(7, 6, 5, 4, 3, 2, 1, 0));
-  return (vf)_mm256_blendv_ps((__m256)y, (__m256)x, _mm256_castsi256_ps(mask));
-}
-
-/* z where x and y are numbers, else `other`. */
-GR_INLINE vd vd_numbers(vd x, vd y, vd z, vd other) {
-  return (vd)_mm256_blendv_pd((__m256d)other, (__m256d)z, _mm256_cmp_pd((__m256d)x, (__m256d)y, _CMP_ORD_Q));
-}
-GR_INLINE vf vf_numbers(vf x, vf y, vf z, vf other) {
-  return (vf)_mm256_blendv_ps((__m256)other, (__m256)z, _mm256_cmp_ps((__m256)x, (__m256)y, _CMP_ORD_Q));
+  return vf_pick(_mm256_castsi256_ps(mask), x, y);
 }
 
 GR_INLINE __m128i gr_load4(const void *p) {
@@ -41,12 +41,12 @@ GR_INLINE __m128i gr_load4(const void *p) {
 /* x where a byte of the mask is not 0, else `other`. */
 GR_INLINE vd vd_where(const uint8_t *mask, vd x, vd other) {
   const __m256i none = _mm256_cmpeq_epi64(_mm256_cvtepu8_epi64(gr_load4(mask)), _mm256_setzero_si256());
-  return (vd)_mm256_blendv_pd((__m256d)x, (__m256d)other, _mm256_castsi256_pd(none));
+  return vd_pick(_mm256_castsi256_pd(none), other, x);
 }
 GR_INLINE vf vf_where(const uint8_t *mask, vf x, vf other) {
   const __m256i m = _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)mask));
   const __m256i none = _mm256_cmpeq_epi32(m, _mm256_setzero_si256());
-  return (vf)_mm256_blendv_ps((__m256)x, (__m256)other, _mm256_castsi256_ps(none));
+  return vf_pick(_mm256_castsi256_ps(none), other, x);
 }
 
 GR_INLINE vd vd_load(gr_dtype t, const void *p) {
@@ -162,13 +162,8 @@ GR_INLINE void vd_stream(gr_dtype t, void *p, vd x) { /* past the caches; p is a
   else _mm_stream_ps((float *)p, _mm256_cvtpd_ps((__m256d)x));
 }
 #define GR_FENCE() _mm_sfence()
-GR_INLINE void vd_store(gr_dtype t, void *p, vd x) {
-  const __m256d v = (__m256d)x;
-  vd_store_number(t, p, (vd)_mm256_blendv_pd(v, _mm256_set1_pd(gr_nan()), _mm256_cmp_pd(v, v, _CMP_UNORD_Q)));
-}
-
 /*
-** The same for F16 and BF16, eight at a time: first rounded to odd in f32 (towards zero, and the last bit set where
+** Stores for F16 and BF16, eight at a time: first rounded to odd in f32 (towards zero, and the last bit set where
 ** something was lost), which has bits enough for the second rounding to be the only one that counts (Boldo, Melquiond
 ** 2008). The bits that f32 lacks become one in the double itself: adding all ones to them carries into the last bit
 ** that f32 has unless they are 0. What is subnormal in f32 has fewer: to F16 that is 0 however it is rounded, of BF16
@@ -204,30 +199,6 @@ GR_INLINE void vd_store_halves(gr_dtype t, void *p, const vd *x) {
   }
 }
 
-/* For smallest and largest. Of two equal or unordered operands min and max give the second. */
-#define GR_VECTOR_ORDER 1
-#define GR_ZERO_ORDER 0
-#define GR_GUESS_VECTORS 0
-typedef vf vf_mask;
-typedef vd vd_mask;
-GR_INLINE vf vf_min(vf x, vf y) { return (vf)_mm256_min_ps((__m256)x, (__m256)y); }
-GR_INLINE vd vd_min(vd x, vd y) { return (vd)_mm256_min_pd((__m256d)x, (__m256d)y); }
-GR_INLINE vf vf_max(vf x, vf y) { return (vf)_mm256_max_ps((__m256)x, (__m256)y); }
-GR_INLINE vd vd_max(vd x, vd y) { return (vd)_mm256_max_pd((__m256d)x, (__m256d)y); }
-GR_INLINE vf vf_or(vf x, vf y) { return (vf)_mm256_or_ps((__m256)x, (__m256)y); }
-GR_INLINE vd vd_or(vd x, vd y) { return (vd)_mm256_or_pd((__m256d)x, (__m256d)y); }
-GR_INLINE vf vf_and(vf x, vf y) { return (vf)_mm256_and_ps((__m256)x, (__m256)y); }
-GR_INLINE vd vd_and(vd x, vd y) { return (vd)_mm256_and_pd((__m256d)x, (__m256d)y); }
-GR_INLINE vf_mask vf_no_mask(void) { return vf_set(0); }
-GR_INLINE vd_mask vd_no_mask(void) { return vd_set(0); }
-GR_INLINE vf_mask vf_nan(vf_mask m, vf x, vf y) {
-  return vf_or(m, (vf)_mm256_cmp_ps((__m256)x, (__m256)y, _CMP_UNORD_Q));
-}
-GR_INLINE vd_mask vd_nan(vd_mask m, vd x, vd y) {
-  return vd_or(m, (vd)_mm256_cmp_pd((__m256d)x, (__m256d)y, _CMP_UNORD_Q));
-}
-GR_INLINE int vf_any(vf_mask m) { return _mm256_movemask_ps((__m256)m) != 0; }
-GR_INLINE int vd_any(vd_mask m) { return _mm256_movemask_pd((__m256d)m) != 0; }
 #define GR_HALVES(name, op)                                                                              \
   GR_INLINE float vf_##name(vf v) {                                                                      \
     __m128 x = _mm_##op##_ps(_mm256_castps256_ps128((__m256)v), _mm256_extractf128_ps((__m256)v, 1));    \
@@ -241,19 +212,10 @@ GR_INLINE int vd_any(vd_mask m) { return _mm256_movemask_pd((__m256d)m) != 0; }
 GR_HALVES(least, min)
 GR_HALVES(most, max)
 #undef GR_HALVES
-/* Is the sign bit set in any lane; in every lane? */
-GR_INLINE int vf_any_sign(vf x) { return vf_any(x); }
-GR_INLINE int vf_all_sign(vf x) { return _mm256_movemask_ps((__m256)x) == 0xff; }
-GR_INLINE int vd_any_sign(vd x) { return vd_any(x); }
-GR_INLINE int vd_all_sign(vd x) { return _mm256_movemask_pd((__m256d)x) == 0xf; }
-
 GR_SUM_BYTES_X86(_mm256, 256, GR_PREFETCH(p + GR_AHEAD))
 
-/* Which of a vector's elements have these bits: bit k for element k. */
-GR_INLINE unsigned gr_match32(const void *p, uint32_t bits) {
-  const __m256i x = _mm256_loadu_si256((const __m256i *)p);
-  return (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(x, _mm256_set1_epi32((int)bits))));
-}
+#include "kernels/cpu/isa/vec_x86.h"
+
 GR_INLINE unsigned gr_match64(const void *p, uint64_t bits) {
   const __m256i x = _mm256_loadu_si256((const __m256i *)p);
   return (unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpeq_epi64(x, _mm256_set1_epi64x((long long)bits))));

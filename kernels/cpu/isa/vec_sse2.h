@@ -9,32 +9,32 @@
 typedef double vd __attribute__((vector_size(16)));
 typedef float vf __attribute__((vector_size(16)));
 
-GR_INLINE vd vd_set(double x) { return (vd)_mm_set1_pd(x); }
-GR_INLINE vf vf_set(float x) { return (vf)_mm_set1_ps(x); }
-GR_INLINE vd vd_abs(vd x) { return (vd)_mm_andnot_pd(_mm_set1_pd(-0.0), (__m128d)x); }
+#define GR_MM(name) _mm_##name
+#define GR_ORDERED(s, x, y) _mm_cmpord_##s(x, y)
+#define GR_UNORDERED(s, x, y) _mm_cmpunord_##s(x, y)
+typedef __m128d vd_mm;
+typedef __m128 vf_mm;
+typedef __m128i vi_mm;
+
+/* x where the mask has all bits set, `other` where it has none. */
+GR_INLINE vd vd_pick(__m128d mask, vd x, vd other) {
+  return (vd)_mm_or_pd(_mm_and_pd(mask, (__m128d)x), _mm_andnot_pd(mask, (__m128d)other));
+}
+GR_INLINE vf vf_pick(__m128 mask, vf x, vf other) {
+  return (vf)_mm_or_ps(_mm_and_ps(mask, (__m128)x), _mm_andnot_ps(mask, (__m128)other));
+}
+
 GR_INLINE vd vd_first(int n, vd x, vd y) { /* n is 1: 0 and 2 do not come here */
   (void)n;
   return (vd)_mm_move_sd((__m128d)y, (__m128d)x);
 }
 GR_INLINE vf vf_first(int n, vf x, vf y) {
-  __m128 mask = _mm_castsi128_ps(_mm_cmpgt_epi32(_mm_set1_epi32(n), _mm_set_epi32(3, 2, 1, 0)));
-  return (vf)_mm_or_ps(_mm_and_ps(mask, (__m128)x), _mm_andnot_ps(mask, (__m128)y));
-}
-
-/* z where x and y are numbers, else `other`. */
-GR_INLINE vd vd_numbers(vd x, vd y, vd z, vd other) {
-  const __m128d both = _mm_cmpord_pd((__m128d)x, (__m128d)y);
-  return (vd)_mm_or_pd(_mm_and_pd(both, (__m128d)z), _mm_andnot_pd(both, (__m128d)other));
-}
-GR_INLINE vf vf_numbers(vf x, vf y, vf z, vf other) {
-  const __m128 both = _mm_cmpord_ps((__m128)x, (__m128)y);
-  return (vf)_mm_or_ps(_mm_and_ps(both, (__m128)z), _mm_andnot_ps(both, (__m128)other));
+  return vf_pick(_mm_castsi128_ps(_mm_cmpgt_epi32(_mm_set1_epi32(n), _mm_set_epi32(3, 2, 1, 0))), x, y);
 }
 
 /* x where a byte of the mask is not 0, else `other`. */
 GR_INLINE vd vd_where(const uint8_t *mask, vd x, vd other) {
-  const __m128d m = _mm_castsi128_pd(_mm_set_epi64x(-(mask[1] != 0), -(mask[0] != 0)));
-  return (vd)_mm_or_pd(_mm_and_pd(m, (__m128d)x), _mm_andnot_pd(m, (__m128d)other));
+  return vd_pick(_mm_castsi128_pd(_mm_set_epi64x(-(mask[1] != 0), -(mask[0] != 0))), x, other);
 }
 GR_INLINE vf vf_where(const uint8_t *mask, vf x, vf other) {
   const __m128i zero = _mm_setzero_si128();
@@ -43,7 +43,7 @@ GR_INLINE vf vf_where(const uint8_t *mask, vf x, vf other) {
   memcpy(&bytes, mask, 4);
   none = _mm_castsi128_ps(
       _mm_cmpeq_epi32(_mm_unpacklo_epi16(_mm_unpacklo_epi8(_mm_cvtsi32_si128(bytes), zero), zero), zero));
-  return (vf)_mm_or_ps(_mm_andnot_ps(none, (__m128)x), _mm_and_ps(none, (__m128)other));
+  return vf_pick(none, other, x);
 }
 
 /* The bits of four f16 as f32: gr_f16_to_f32, four at a time. */
@@ -141,31 +141,6 @@ GR_INLINE void vd_store_number(gr_dtype t, void *p, vd x) {
 }
 #define vd_stream vd_store_number /* two f32 are too few to stream */
 #define GR_FENCE() ((void)0)
-GR_INLINE void vd_store(gr_dtype t, void *p, vd x) {
-  const __m128d v = (__m128d)x, nan = _mm_cmpunord_pd(v, v);
-  vd_store_number(t, p, (vd)_mm_or_pd(_mm_andnot_pd(nan, v), _mm_and_pd(nan, _mm_set1_pd(gr_nan()))));
-}
-
-/* For smallest and largest. Of two equal or unordered operands min and max give the second. */
-#define GR_VECTOR_ORDER 1
-#define GR_ZERO_ORDER 0
-#define GR_GUESS_VECTORS 0
-typedef vf vf_mask;
-typedef vd vd_mask;
-GR_INLINE vf vf_min(vf x, vf y) { return (vf)_mm_min_ps((__m128)x, (__m128)y); }
-GR_INLINE vd vd_min(vd x, vd y) { return (vd)_mm_min_pd((__m128d)x, (__m128d)y); }
-GR_INLINE vf vf_max(vf x, vf y) { return (vf)_mm_max_ps((__m128)x, (__m128)y); }
-GR_INLINE vd vd_max(vd x, vd y) { return (vd)_mm_max_pd((__m128d)x, (__m128d)y); }
-GR_INLINE vf vf_or(vf x, vf y) { return (vf)_mm_or_ps((__m128)x, (__m128)y); }
-GR_INLINE vd vd_or(vd x, vd y) { return (vd)_mm_or_pd((__m128d)x, (__m128d)y); }
-GR_INLINE vf vf_and(vf x, vf y) { return (vf)_mm_and_ps((__m128)x, (__m128)y); }
-GR_INLINE vd vd_and(vd x, vd y) { return (vd)_mm_and_pd((__m128d)x, (__m128d)y); }
-GR_INLINE vf_mask vf_no_mask(void) { return vf_set(0); }
-GR_INLINE vd_mask vd_no_mask(void) { return vd_set(0); }
-GR_INLINE vf_mask vf_nan(vf_mask m, vf x, vf y) { return vf_or(m, (vf)_mm_cmpunord_ps((__m128)x, (__m128)y)); }
-GR_INLINE vd_mask vd_nan(vd_mask m, vd x, vd y) { return vd_or(m, (vd)_mm_cmpunord_pd((__m128d)x, (__m128d)y)); }
-GR_INLINE int vf_any(vf_mask m) { return _mm_movemask_ps((__m128)m) != 0; }
-GR_INLINE int vd_any(vd_mask m) { return _mm_movemask_pd((__m128d)m) != 0; }
 #define GR_HALVES(name, op)                                                                   \
   GR_INLINE float vf_##name(vf v) {                                                           \
     const __m128 x = _mm_##op##_ps((__m128)v, _mm_movehl_ps((__m128)v, (__m128)v));           \
@@ -177,19 +152,10 @@ GR_INLINE int vd_any(vd_mask m) { return _mm_movemask_pd((__m128d)m) != 0; }
 GR_HALVES(least, min)
 GR_HALVES(most, max)
 #undef GR_HALVES
-/* Is the sign bit set in any lane; in every lane? */
-GR_INLINE int vf_any_sign(vf x) { return vf_any(x); }
-GR_INLINE int vf_all_sign(vf x) { return _mm_movemask_ps((__m128)x) == 0xf; }
-GR_INLINE int vd_any_sign(vd x) { return vd_any(x); }
-GR_INLINE int vd_all_sign(vd x) { return _mm_movemask_pd((__m128d)x) == 0x3; }
-
 GR_SUM_BYTES_X86(_mm, 128, GR_PREFETCH(p + GR_AHEAD))
 
-/* Which of a vector's elements have these bits: bit k for element k. */
-GR_INLINE unsigned gr_match32(const void *p, uint32_t bits) {
-  const __m128i x = _mm_loadu_si128((const __m128i *)p);
-  return (unsigned)_mm_movemask_ps(_mm_castsi128_ps(_mm_cmpeq_epi32(x, _mm_set1_epi32((int)bits))));
-}
+#include "kernels/cpu/isa/vec_x86.h"
+
 GR_INLINE unsigned gr_match64(const void *p, uint64_t bits) {
   const __m128i x = _mm_cmpeq_epi32(_mm_loadu_si128((const __m128i *)p), _mm_set1_epi64x((long long)bits));
   const __m128i both = _mm_and_si128(x, _mm_shuffle_epi32(x, 0xb1));
