@@ -89,27 +89,42 @@ static gr_status wait_for(gr_queue *q) {
   return GR_OK;
 }
 
-/* ---- operations ---- */
-
-/* ---- being stopped ---- */
+/* ---- what runs, and how it is stopped ---- */
 
 static int ask(void *stop) { return gr_stop_asked(stop); }
 
-/* Whether work on n elements, or count times as many, looks between its pieces whether to stop. */
-static int watch(gr_queue *q, int64_t n, int64_t count, atomic_int *stopped) {
-  if (n < GR_LONG && count < GR_LONG && n * count < GR_LONG) return 0;
-  if (!q->stop) return 0;
+typedef struct running {
+  gr_rounding before;
+  int watched; /* it looks between its pieces whether to stop */
+  atomic_int stopped;
+} running;
+
+/* Work on n elements, or count times as many, starts. */
+static void watch(gr_queue *q, int64_t n, int64_t count, running *r) {
+  q->stats.launches++;
+  r->watched = (n >= GR_LONG || count >= GR_LONG || n * count >= GR_LONG) && q->stop;
+  if (!r->watched) return;
   gr_stop_begin(q->stop);
-  atomic_init(stopped, 0);
-  gr_watching = (gr_watch){stopped, ask, q->stop};
-  return 1;
+  atomic_init(&r->stopped, 0);
+  gr_watching = (gr_watch){&r->stopped, ask, q->stop};
 }
 
 /* A last look, for what has no pieces. */
-static gr_status unwatch(void) {
+static gr_status unwatch(const running *r) {
+  if (!r->watched) return GR_OK;
   const int stopped = gr_stopped();
   gr_watching = (gr_watch){NULL, NULL, NULL};
   return stopped ? GR_STOPPED : GR_OK;
+}
+
+/* The same, rounding to nearest meanwhile. */
+static void begin(gr_queue *q, int64_t n, int64_t count, running *r) {
+  r->before = gr_rounding_enter();
+  watch(q, n, count, r);
+}
+static gr_status end(const running *r) {
+  gr_rounding_leave(r->before);
+  return unwatch(r);
 }
 
 /* ---- the jobs ---- */
@@ -118,21 +133,17 @@ static gr_status unwatch(void) {
 static gr_parallel helpers(void) { return gr_threads_count() > 1 ? gr_threads_run : NULL; }
 
 gr_status gr_cpu_do_reduce(gr_queue *q, const gr_reduce_job *job, uint64_t *result) {
-  gr_rounding before;
-  atomic_int stopped;
+  running r;
   if (q->error[0]) return GR_BAD;
-  before = gr_rounding_enter();
-  q->stats.launches++;
-  const int watched = watch(q, job->n, job->count, &stopped);
-  const gr_parallel parallel = watched ? gr_threads_run : helpers(); /* in pieces, if it can be stopped */
+  begin(q, job->n, job->count, &r);
+  const gr_parallel parallel = r.watched ? gr_threads_run : helpers(); /* in pieces, if it can be stopped */
   if (result) {
     const gr_value value = gr_cpu_reduce_value(job, parallel);
     memcpy(result, value.v, sizeof(value.v));
   } else {
     gr_cpu_reduce(job, parallel);
   }
-  gr_rounding_leave(before);
-  return watched ? unwatch() : GR_OK;
+  return end(&r);
 }
 
 void gr_cpu_do_explain(gr_queue *q, const gr_reduce_job *job, int number, gr_explained *e) {
@@ -173,16 +184,12 @@ static void count_bins(gr_queue *q, const gr_histogram_job *job, gr_feed *feed) 
 #define OPERATION(name, n, count) OPERATION_BY(gr_cpu_##name(job, helpers()), name, n, count)
 #define OPERATION_BY(call, name, n, count)                              \
   gr_status gr_cpu_do_##name(gr_queue *q, const gr_##name##_job *job) { \
-    gr_rounding before;                                                 \
-    atomic_int stopped;                                                 \
+    running r;                                                          \
     if (q->before && q->before(q) != GR_OK) return GR_DEVICE;           \
     if (q->error[0]) return GR_BAD;                                     \
-    before = gr_rounding_enter();                                       \
-    q->stats.launches++;                                                \
-    const int watched = watch(q, n, count, &stopped);                   \
+    begin(q, n, count, &r);                                             \
     call;                                                               \
-    gr_rounding_leave(before);                                          \
-    return watched ? unwatch() : GR_OK;                                 \
+    return end(&r);                                                     \
   }
 OPERATION_BY(count_bins(q, job, NULL), histogram, job->n, 1 + job->bins / (job->n + 1)) /* bins are work, too */
 OPERATION_BY(gr_cpu_weights(job, NULL, helpers()), weights, job->bins.n, 1 + job->bins.bins / (job->bins.n + 1))
@@ -251,15 +258,11 @@ static void sum_exactly(const gr_exact_job *job, gr_feed *feed, gr_exact *sums) 
 
 /* Also called for arrays of a device that has no exact sums of its own (then the queue's error is not ours). */
 gr_status gr_cpu_do_exact(gr_queue *q, const gr_exact_job *job, gr_exact *sums) {
-  gr_rounding before;
-  atomic_int stopped;
+  running r;
   if (q->backend->exact && q->error[0]) return GR_BAD;
-  before = gr_rounding_enter();
-  q->stats.launches++;
-  const int watched = watch(q, job->n, job->count, &stopped);
+  begin(q, job->n, job->count, &r);
   sum_exactly(job, NULL, sums);
-  gr_rounding_leave(before);
-  return watched ? unwatch() : GR_OK;
+  return end(&r);
 }
 
 /* Also called for arrays of devices, on elements that the host has (then the queue's error is not ours). */
@@ -270,42 +273,34 @@ gr_status gr_cpu_do_states(gr_queue *q, const gr_reduce_job *jobs, int count, gr
   for (int k = 0; k < brought; k++) memcpy(b[k].host, b[k].device, b[k].bytes);
   const gr_rounding before = gr_rounding_enter();
   for (int k = 0; k < count && status == GR_OK; states += jobs[k++].count) {
-    atomic_int stopped;
-    const int watched = watch(q, jobs[k].n, jobs[k].count, &stopped);
-    q->stats.launches++;
-    gr_cpu_reduce_states(&jobs[k], states, watched ? gr_threads_run : helpers());
-    if (watched) status = unwatch();
+    running r;
+    watch(q, jobs[k].n, jobs[k].count, &r);
+    gr_cpu_reduce_states(&jobs[k], states, r.watched ? gr_threads_run : helpers());
+    status = unwatch(&r);
   }
   gr_rounding_leave(before);
   return status;
 }
 
 static gr_status scan_total(gr_queue *q, const gr_scan_job *job, int64_t from, int64_t n, gr_acc *total) {
-  atomic_int stopped;
-  const gr_rounding before = gr_rounding_enter();
-  const int watched = watch(q, n, 1, &stopped);
-  q->stats.launches++;
+  running r;
+  begin(q, n, 1, &r);
   *total = gr_cpu_scan_total(job, from, n);
-  gr_rounding_leave(before);
-  return watched ? unwatch() : GR_OK;
+  return end(&r);
 }
 
 static gr_status scan_part(gr_queue *q, const gr_scan_part *part) {
-  atomic_int stopped;
-  const gr_rounding before = gr_rounding_enter();
-  const int watched = watch(q, part->job.n - part->first, 1, &stopped);
-  q->stats.launches++;
+  running r;
+  begin(q, part->job.n - part->first, 1, &r);
   gr_cpu_scan_part(part);
-  gr_rounding_leave(before);
-  return watched ? unwatch() : GR_OK;
+  return end(&r);
 }
 
 gr_status gr_cpu_do_digest(gr_queue *q, const gr_digest_job *job, uint64_t result[2]) {
-  atomic_int stopped;
-  const int watched = watch(q, job->n, 1, &stopped);
-  q->stats.launches++;
+  running r;
+  watch(q, job->n, 1, &r);
   gr_cpu_digest(job, result, gr_threads_run);
-  return watched ? unwatch() : GR_OK;
+  return unwatch(&r);
 }
 
 /* The pool's blocks, from the next line of the cache on. */
@@ -338,28 +333,26 @@ static void run_operator(gr_queue *q, const gr_operator_job *job, void *plan, vo
 ** What takes memory of its own: kernel says how much for a plan, the plan what to run in. foreign: for a device that
 ** cannot do it itself, so the queue's error is not ours.
 */
-#define PLANNED(name, kernel, n, count, foreign)                                                  \
-  static gr_status name(gr_queue *q, const gr_##kernel##_job *job) {                              \
-    size_t plan_bytes = (size_t)gr_cpu_##kernel##_room(job) + 64, bytes;                          \
-    gr_rounding before;                                                                           \
-    atomic_int stopped;                                                                           \
-    gr_status status = GR_NO_MEMORY;                                                              \
-    if (!(foreign) && q->error[0]) return GR_BAD;                                                 \
-    void *plan = gr_pool_take(NULL, q, &plan_bytes), *memory;                                     \
-    if (!plan) return GR_NO_MEMORY;                                                               \
-    before = gr_rounding_enter();                                                                 \
-    bytes = (size_t)gr_cpu_##kernel##_plan(job, on_line(plan), gr_threads_count()) + 64;          \
-    memory = gr_pool_take(NULL, q, &bytes);                                                       \
-    if (memory) {                                                                                 \
-      q->stats.launches++;                                                                        \
-      const int watched = watch(q, n, count, &stopped);                                           \
-      run_##kernel(q, job, on_line(plan), on_line(memory), watched ? gr_threads_run : helpers()); \
-      status = watched ? unwatch() : GR_OK;                                                       \
-      gr_pool_give(NULL, q, memory, bytes);                                                       \
-    }                                                                                             \
-    gr_rounding_leave(before);                                                                    \
-    gr_pool_give(NULL, q, plan, plan_bytes);                                                      \
-    return status;                                                                                \
+#define PLANNED(name, kernel, n, count, foreign)                                                    \
+  static gr_status name(gr_queue *q, const gr_##kernel##_job *job) {                                \
+    size_t plan_bytes = (size_t)gr_cpu_##kernel##_room(job) + 64, bytes;                            \
+    running r;                                                                                      \
+    gr_status status = GR_NO_MEMORY;                                                                \
+    if (!(foreign) && q->error[0]) return GR_BAD;                                                   \
+    void *plan = gr_pool_take(NULL, q, &plan_bytes), *memory;                                       \
+    if (!plan) return GR_NO_MEMORY;                                                                 \
+    r.before = gr_rounding_enter();                                                                 \
+    bytes = (size_t)gr_cpu_##kernel##_plan(job, on_line(plan), gr_threads_count()) + 64;            \
+    memory = gr_pool_take(NULL, q, &bytes);                                                         \
+    if (memory) {                                                                                   \
+      watch(q, n, count, &r);                                                                       \
+      run_##kernel(q, job, on_line(plan), on_line(memory), r.watched ? gr_threads_run : helpers()); \
+      status = unwatch(&r);                                                                         \
+      gr_pool_give(NULL, q, memory, bytes);                                                         \
+    }                                                                                               \
+    gr_rounding_leave(r.before);                                                                    \
+    gr_pool_give(NULL, q, plan, plan_bytes);                                                        \
+    return status;                                                                                  \
   }
 PLANNED(formula, formula, job->n, 1, 0)
 PLANNED(custom, operator, job->longest, job->count, !q->backend->custom)
