@@ -85,6 +85,13 @@ typedef struct gr_compiled_formula {
   uint64_t uses;
 } gr_compiled_formula;
 
+/* What backends have a function for, of a job and nothing else. ladder: the teaching kernels. */
+/* clang-format off */
+#define GR_JOBS(X)                                                                                                 \
+  X(histogram) X(weights) X(scan) X(softmax) X(digits) X(pick) X(rmsnorm) X(fill) X(copy) X(random) X(whole)       \
+  X(order) X(edges) X(map) X(compact) X(lookup) X(put) X(ladder)
+/* clang-format on */
+
 struct gr_backend {
   char name[16];        /* "cpu", "cuda:0", "pretend" */
   char description[96]; /* the device's own name */
@@ -157,23 +164,9 @@ struct gr_backend {
   void (*forget)(gr_queue *, gr_ticket *);
   gr_status (*elapsed)(gr_queue *, const gr_ticket *from, const gr_ticket *to, double *seconds);
 
-  gr_status (*histogram)(gr_queue *, const gr_histogram_job *);
-  gr_status (*weights)(gr_queue *, const gr_weights_job *);
-  gr_status (*scan)(gr_queue *, const gr_scan_job *);
-  gr_status (*softmax)(gr_queue *, const gr_softmax_job *);
-  gr_status (*digits)(gr_queue *, const gr_digits_job *);
-  gr_status (*pick)(gr_queue *, const gr_pick_job *);
-  gr_status (*rmsnorm)(gr_queue *, const gr_rmsnorm_job *);
-  gr_status (*fill)(gr_queue *, const gr_fill_job *);
-  gr_status (*copy)(gr_queue *, const gr_copy_job *);
-  gr_status (*random)(gr_queue *, const gr_random_job *);
-  gr_status (*whole)(gr_queue *, const gr_whole_job *);
-  gr_status (*order)(gr_queue *, const gr_order_job *);
-  gr_status (*edges)(gr_queue *, const gr_edges_job *);
-  gr_status (*map)(gr_queue *, const gr_map_job *);
-  gr_status (*compact)(gr_queue *, const gr_compact_job *);
-  gr_status (*lookup)(gr_queue *, const gr_lookup_job *);
-  gr_status (*put)(gr_queue *, const gr_put_job *);
+#define GR_X(name) gr_status (*name)(gr_queue *, const gr_##name##_job *);
+  GR_JOBS(GR_X)
+#undef GR_X
   gr_status (*products)(gr_queue *, const gr_products_job *); /* of up to products_most columns */
 
   /*
@@ -199,7 +192,6 @@ struct gr_backend {
   */
   const char *(*uncompiled)(gr_backend *);
   void (*compiled)(gr_backend *, void (*see)(const gr_compiled_formula *, void *), void *);
-  gr_status (*ladder)(gr_queue *, const gr_ladder_job *); /* a teaching kernel */
 
   /*
   ** These wait, and give results in host memory. NULL: the core lets the CPU do it, on the host's copy. exact: of
