@@ -22,9 +22,10 @@ typedef enum gr_via { GR_VIA_F32, GR_VIA_F64, GR_VIA_I64, GR_VIA_COUNT } gr_via;
 /* clang-format off */
 #define GR_FIRSTS(X)                                                                          \
   X(add, x + y) X(sub, x - y) X(mul, x * y) X(square, x * x) X(abs, x > 0 ? x : 0 - x)
-#define GR_SECONDS(X, t)                                                                      \
-  X(add, t + z) X(sub, t - z) X(sub_from, z - t) X(mul, t * z) X(div, t / z) X(div_by, z / t) \
-  X(square, t * t) X(sqrt, SQRT(t)) X(abs, t > 0 ? t : 0 - t)
+#define GR_SECONDS(X, first, t)                                                               \
+  X(first, add, t + z) X(first, sub, t - z) X(first, sub_from, z - t) X(first, mul, t * z)    \
+  X(first, div, t / z) X(first, div_by, z / t) X(first, square, t * t) X(first, sqrt, SQRT(t)) \
+  X(first, abs, t > 0 ? t : 0 - t)
 /* clang-format on */
 typedef enum gr_pair_first {
 #define GR_X(name, value) GR_FIRST_##name,
@@ -33,8 +34,8 @@ typedef enum gr_pair_first {
       GR_FIRST_COUNT
 } gr_pair_first;
 typedef enum gr_pair_second {
-#define GR_X(name, value) GR_SECOND_##name,
-  GR_SECONDS(GR_X, )
+#define GR_X(first, name, value) GR_SECOND_##name,
+  GR_SECONDS(GR_X, , )
 #undef GR_X
       GR_SECOND_COUNT
 } gr_pair_second;
