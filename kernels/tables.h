@@ -17,14 +17,16 @@ typedef struct { uint16_t bits; } gr_f16;
 typedef struct { uint16_t bits; } gr_bf16;
 
 /* X(id, short name, long name, C type, kind); kind: UINT, INT or FLOAT. */
-#define GR_DTYPES(X)                       \
+#define GR_DTYPES(X) GR_INTEGERS(X) GR_FLOATING(X)
+#define GR_INTEGERS(X)                     \
   X(U8, u8, uint8, uint8_t, UINT)          \
   X(I8, i8, int8, int8_t, INT)             \
   X(U16, u16, uint16, uint16_t, UINT)      \
   X(I16, i16, int16, int16_t, INT)         \
   X(U32, u32, uint32, uint32_t, UINT)      \
   X(I32, i32, int32, int32_t, INT)         \
-  X(I64, i64, int64, int64_t, INT)         \
+  X(I64, i64, int64, int64_t, INT)
+#define GR_FLOATING(X)                     \
   X(F16, f16, float16, gr_f16, FLOAT)      \
   X(BF16, bf16, bfloat16, gr_bf16, FLOAT)  \
   X(F32, f32, float32, float, FLOAT)       \
@@ -35,12 +37,7 @@ typedef enum gr_dtype { GR_DTYPES(GR_X) } gr_dtype;
 #undef GR_X
 enum { GR_DTYPE_COUNT = GR_DTYPES(GR_ROW) };
 /* Of floats; beside a switch over these alone, whose default is one of them, an assertion counts them. */
-#define GR_IS_FLOAT_UINT 0
-#define GR_IS_FLOAT_INT 0
-#define GR_IS_FLOAT_FLOAT 1
-#define GR_X(id, s, l, type, kind) +GR_IS_FLOAT_##kind
-enum { GR_FLOAT_COUNT = GR_DTYPES(GR_X) };
-#undef GR_X
+enum { GR_FLOAT_COUNT = GR_FLOATING(GR_ROW) };
 
 /* Bytes of an element. */
 static inline int gr_size_of(gr_dtype t) {

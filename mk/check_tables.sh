@@ -30,9 +30,9 @@ lacks() {
 }
 
 lua=$1
-lacks dtypes F64 "NEW, new, newer, int8_t, INT" "GR_NEW\|_new" \
+lacks dtypes I64 "NEW, new, newer, int8_t, INT" "GR_NEW\|_new" \
   src/core/dtype.c kernels/cpu/reduce/reduce.c kernels/cpu/isa/set_generic.c kernels/cpu/map/map_base.c
-lacks dtypes F64 "NEW, new, newer, int8_t, INT" "GR_DTYPE_COUNT == 11" \
+lacks dtypes I64 "NEW, new, newer, int8_t, INT" "GR_DTYPE_COUNT == 11" \
   kernels/cpu/isa/set_generic.c kernels/cpu/map/map_base.c
 lacks reducers VARIANCE "NEW, 1, TREE, TREE" "SPANS_NEW" kernels/cpu/isa/set_generic.c
 lacks reducers VARIANCE "NEW, 1, TREE, TREE" "GR_RED_NEW" kernels/cpu/isa/set_generic.c

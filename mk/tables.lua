@@ -34,8 +34,10 @@ end
 
 local tables = "kernels/tables.h"
 local function called(row) return row[6] == "FUNCTION" end
+local lists_of_dtypes = { "spec/numbers.lua", "spec/hostile/calls.lua", "docs/source.lua" }
 local checks = {
-  { tables, "GR_DTYPES", 2, { "spec/numbers.lua", "spec/hostile/calls.lua", "docs/source.lua" } },
+  { tables, "GR_INTEGERS", 2, lists_of_dtypes },
+  { tables, "GR_FLOATING", 2, lists_of_dtypes },
   { tables, "GR_OPS", 1, { "spec/model.lua", "spec/bits.lua", "spec/hostile/cases.lua", "spec/hostile/reductions.lua" },
     called },
   { tables, "GR_SCANNED", 1, { "spec/bits.lua", "spec/hostile/reductions.lua", "docs/api/scan.lua" } },
@@ -75,7 +77,9 @@ end
 -- What cases over a table begin with, or are: the rows of the dtypes have no prefix of their own.
 local prefixes = { "GR_OP_", "GR_RED_", "GR_ACC_", "GR_MAP_", "GR_IS_", "GR_PUT_" }
 local dtypes = {}
-for _, row in ipairs(rows_of(tables, "GR_DTYPES")) do dtypes["GR_" .. row[1]] = true end
+for _, macro in ipairs { "GR_INTEGERS", "GR_FLOATING" } do
+  for _, row in ipairs(rows_of(tables, macro)) do dtypes["GR_" .. row[1]] = true end
+end
 
 local function of_a_table(case)
   for _, prefix in ipairs(prefixes) do

@@ -74,13 +74,9 @@ GR_FN gr_bf16 gr_f64_to_bf16(double x) {
 /* gr_widen_<dtype>: an element as the number that goes into the tree. */
 #define GR_WIDEN(s, type, expr) \
   GR_FN double gr_widen_##s(type x) { return expr; }
-GR_WIDEN(u8, uint8_t, (double)x)
-GR_WIDEN(i8, int8_t, (double)x)
-GR_WIDEN(u16, uint16_t, (double)x)
-GR_WIDEN(i16, int16_t, (double)x)
-GR_WIDEN(u32, uint32_t, (double)x)
-GR_WIDEN(i32, int32_t, (double)x)
-GR_WIDEN(i64, int64_t, (double)x)
+#define GR_X(id, s, l, type, kind) GR_WIDEN(s, type, (double)x)
+GR_INTEGERS(GR_X)
+#undef GR_X
 GR_WIDEN(f16, gr_f16, (double)gr_f16_to_f32(x))
 GR_WIDEN(bf16, gr_bf16, (double)gr_bf16_to_f32(x))
 GR_WIDEN(f32, float, (double)x)
@@ -105,13 +101,9 @@ GR_FN int64_t gr_key_bits64(uint64_t u) {
   int64_t i = (int64_t)u;
   return i ^ ((i >> 63) & INT64_MAX);
 }
-GR_KEY(u8, uint8_t, x)
-GR_KEY(i8, int8_t, x)
-GR_KEY(u16, uint16_t, x)
-GR_KEY(i16, int16_t, x)
-GR_KEY(u32, uint32_t, x)
-GR_KEY(i32, int32_t, x)
-GR_KEY(i64, int64_t, x)
+#define GR_X(id, s, l, type, kind) GR_KEY(s, type, x)
+GR_INTEGERS(GR_X)
+#undef GR_X
 GR_KEY(f16, gr_f16, gr_key_bits16(x.bits))
 GR_KEY(bf16, gr_bf16, gr_key_bits16(x.bits))
 GR_KEY(f32, float, gr_key_bits32(gr_bits32(x)))
@@ -172,9 +164,7 @@ GR_FN uint64_t gr_selected_bits(gr_selector s, uint64_t key) {
 
 /* Floats are the last rows of the table of dtypes, from f16 on. */
 GR_FN int gr_is_float(gr_dtype t) { return t >= GR_F16; }
-#define GR_X(id, s, l, type, kind) &&(GR_##id >= GR_F16) == (GR_IS_FLOAT_##kind != 0)
-static_assert(1 GR_DTYPES(GR_X), "gr_is_float does not say what the table says");
-#undef GR_X
+static_assert(GR_F16 == GR_DTYPE_COUNT - GR_FLOAT_COUNT, "gr_is_float does not say what the table says");
 
 /* The dtype that stands for all of its size where elements are taken as bits, so that a sign does not matter. */
 GR_FN gr_dtype gr_bits_of_size(int size) {

@@ -148,13 +148,10 @@ static gr_acc whole_vector(const gr_plan *p, int64_t v, gr_parallel parallel) {
 static void store(gr_dtype t, void *out, int64_t v, gr_value value, int which) {
   const double f = value.is_float ? value.v[which].f : (double)value.v[which].i;
   switch (t) {
-    case GR_U8: ((uint8_t *)out)[v] = (uint8_t)WHOLE; break;
-    case GR_I8: ((int8_t *)out)[v] = (int8_t)WHOLE; break;
-    case GR_U16: ((uint16_t *)out)[v] = (uint16_t)WHOLE; break;
-    case GR_I16: ((int16_t *)out)[v] = (int16_t)WHOLE; break;
-    case GR_U32: ((uint32_t *)out)[v] = (uint32_t)WHOLE; break;
-    case GR_I32: ((int32_t *)out)[v] = (int32_t)WHOLE; break;
-    case GR_I64: ((int64_t *)out)[v] = WHOLE; break;
+#define GR_X(id, s, l, type, kind) \
+  case GR_##id: ((type *)out)[v] = (type)WHOLE; break;
+    GR_INTEGERS(GR_X)
+#undef GR_X
     case GR_F16: ((gr_f16 *)out)[v] = gr_f64_to_f16(f); break;
     case GR_BF16: ((gr_bf16 *)out)[v] = gr_f64_to_bf16(f); break;
     case GR_F32: ((float *)out)[v] = gr_f64_to_f32(f); break;
