@@ -55,15 +55,10 @@ static uint64_t called_off(void *work, void *unused) {
 static gr_status run_operation(gr_queue *q, gr_later_operation operation, const void *job, uint64_t *words) {
   switch (operation) {
     case GR_LATER_reduce: return q->backend->reduce(q, job, words);
-    case GR_LATER_scan: return q->backend->scan(q, job);
-    case GR_LATER_histogram: return q->backend->histogram(q, job);
-    case GR_LATER_weights: return q->backend->weights(q, job);
-    case GR_LATER_softmax: return q->backend->softmax(q, job);
-    case GR_LATER_rmsnorm: return q->backend->rmsnorm(q, job);
-    case GR_LATER_fill: return q->backend->fill(q, job);
-    case GR_LATER_copy: return q->backend->copy(q, job);
-    case GR_LATER_map: return q->backend->map(q, job);
-    case GR_LATER_formula: return q->backend->formula(q, job);
+#define GR_X(name) \
+  case GR_LATER_##name: return q->backend->name(q, job);
+      GR_LATER_OPERATIONS(GR_X)
+#undef GR_X
   }
   return GR_BAD;
 }
@@ -212,9 +207,10 @@ int64_t gr_later_least(void) {
 
 static size_t size_of(gr_later_operation operation) {
   switch (operation) {
+    case GR_LATER_reduce: return sizeof(gr_reduce_job);
 #define GR_X(name) \
   case GR_LATER_##name: return sizeof(gr_##name##_job);
-    GR_LATER_OPERATIONS(GR_X)
+      GR_LATER_OPERATIONS(GR_X)
 #undef GR_X
   }
   return 0;

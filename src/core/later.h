@@ -13,10 +13,10 @@
 
 #include "src/core/storage.h"
 
-/* Operations that can be left for later, each by its job. */
-#define GR_LATER_OPERATIONS(X) \
-  X(reduce) X(scan) X(histogram) X(weights) X(softmax) X(rmsnorm) X(fill) X(copy) X(map) X(formula)
+/* Operations that can be left for later, each by its job: of reduce there may be words, too. */
+#define GR_LATER_OPERATIONS(X) X(scan) X(histogram) X(weights) X(softmax) X(rmsnorm) X(fill) X(copy) X(map) X(formula)
 typedef enum gr_later_operation {
+  GR_LATER_reduce,
 #define GR_X(name) GR_LATER_##name,
   GR_LATER_OPERATIONS(GR_X)
 #undef GR_X
