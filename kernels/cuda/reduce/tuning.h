@@ -16,8 +16,9 @@
 /* gr_reduce_leaves: warps of a block at most, for which its shared memory has room: by 8 var f16 2048 x 65536 within
    1 % (H100). */
 constexpr int gr_leaves_warps = 16;
-/* gr_reduce_rows_by_element: what a warp stages of its rows, in bytes: by 2048 instead sum f32 rows of 33 17.7 ->
-   23.7 us, max of 101 54.0 -> 66.4 (H100); and warps of a block at most: by 2 17.9 -> 18.8 and 54.1 -> 56.4. */
+/* gr_reduce_rows_by_element (H200, us of 300000 rows): what a warp stages of its rows, in bytes: by 2048 max f32 of 101
+   34.9 -> 44.4, sum f32 of 33 14.0 -> 14.4, by 8192 57.6 and 27.6; and warps of a block at most: by 8 max 35.2 -> 74,
+   by 2 within 1 %. */
 constexpr int gr_by_element_bytes = 4096, gr_by_element_warps = 4;
 /* The same: what may follow every 128 bytes of a stage, one element and at least 4 bytes, so that threads with rows of
    2^k bytes meet different banks; and the bytes of a stage with room for so many from anywhere in a word. */
@@ -25,9 +26,9 @@ constexpr int gr_stage_gap_for(int size) { return size == 8 ? 8 : 4; }
 constexpr int gr_stage_bytes_for(int size, int bytes) {
   return ((bytes + 32) / 128 * (128 + gr_stage_gap_for(size)) + 128 + 15) / 16 * 16;
 }
-/* The same: lanes of the tree that a thread folds on its own, of rows that have no more than one element in each (by 8
-   var f32 rows of 51 61.7 -> 69.3 us, H200, 150 MB); and whether 2^log threads have such a row. More threads have all
-   lanes of the tree. */
+/* The same: lanes of the tree that a thread folds on its own, of rows that have no more than one element in each: by 8
+   f32 of 13 by a vector 7.8 -> 9.6, var f32 of 33 19.5 -> 24.7, by 32 9.4 and 17.3; and whether 2^log threads have such
+   a row. More threads have all lanes of the tree. */
 constexpr int gr_by_element_held = 16;
 constexpr __host__ __device__ bool gr_by_element_is_single(int size, int log) {
   return gr_by_element_held << log <= GR_LANES(size);
@@ -155,8 +156,8 @@ typedef struct gr_reduce_tuning {
     int warps;
   } rows_staged;
   struct {
-    /* Warps of a multiprocessor before a warp takes several rows: by 8 max f32 20000 x 101 7.31 -> 8.27 us, by 32 7.38;
-       sum f32 30000 x 33 within 1 % (H200). */
+    /* Warps of a multiprocessor before a warp takes several rows: by 32 max f32 20000 x 101 4.95 -> 5.40 us, by 8 5.01
+       (H200). */
     int warps;
     /* Warps of a block, which has one of up to few_rows rows: 0 or 3 within 1 % (H100, 3 x 33). */
     int block_warps, few_rows;
@@ -271,7 +272,8 @@ struct gr_reduce_shares {
      all places are taken, of 2^22, 6.8 -> 7.9. By 1 a number of 2^21 11.6 -> 11.7 us (H100). */
   static constexpr int ahead_blocks = 2;
 
-  /* gr_reduce_rows_by_element: rows of a stage, with fewer of which none is one thread's. */
+  /* gr_reduce_rows_by_element: rows of a stage, with fewer of which none is one thread's: by 32 max f32 300000 x 50
+     17.9 -> 19.6 us (H200). */
   static constexpr int tiny_rows = 16;
   /* gr_reduce_cols_sum: bytes of a row of 8-byte elements, from which rows that begin within a word go by lane, where
      no word is shifted: sum f64 1225 x 17635 58.9 -> 44.2 us, 300 x 100001 80.5 -> 61.8, 65536 x 1023 139 -> 135,
@@ -379,9 +381,10 @@ constexpr int gr_staged_kept_log2 = 2;
 constexpr int gr_staged_unrolled = 4, gr_staged_folded = 2, gr_staged_summed = 4;
 
 /*
-** Blocks of gr_reduce_rows_by_element (H200, us of 120 MB): sums of rows of 129 f32 by 8 instead of 9 43.0 -> 44.2,
-** maxima of 101 f32 by 7 instead of 8 36.2 -> 36.8, by a vector of 101 f32 by 6 instead of 7 46.6 -> 49.0. More of them
-** spill: sums of 101 bf16 by 9 43 -> 49, dots of 101 pairs of f64 by 7 72 -> 76.
+** Blocks of gr_reduce_rows_by_element (H200, us of 300000 rows): by a vector f32 of 101 by 6 instead of 7 44.1 -> 45.7,
+** f64 of 51 by 5 instead of 6 39.2 -> 41.4 (two matrices 68 -> 65), by 7 40.7 (74); var f32 of 13 by 8 instead of 7 7.2
+** -> 7.4, of 101 49.4 -> 47.5; sum u8 of 15 by 7 instead of 8 9.28 -> 9.57, by 9 9.53; sum f32 of 301 by 8 instead of
+** 9 92.5 -> 95.6, by 7 99.0. By 9 sums of 101 bf16 spill: 43 -> 49 (120 MB).
 */
 constexpr int gr_by_element_blocks_for(const gr_reducer_traits &r) {
   if (r.red == GR_RED_SUM && r.fields > 1) return 7; /* what is present; by 9 it spills: rows of 64 f32 88 -> 84 us */
@@ -390,15 +393,14 @@ constexpr int gr_by_element_blocks_for(const gr_reducer_traits &r) {
 }
 /*
 ** The same: elements of a row of one thread at most; of more, threads share one. Without lanes a thread makes none for
-** an element that is not there: by 64 instead of 112 argmax f16 rows of 75 69 -> 84 us, max f16 of 101 45 -> 50, by 128
-** argmax f16 of 127 73 -> 105; by 48 instead of 64 max f32 of 54 35 -> 39 (H200, 120 MB).
+** an element that is not there: by 32 instead of 64 max f32 of 50 17.7 -> 19.6, by 16 instead of 32 max i64 of 25 18.2
+** -> 19.6, by 64 instead of 112 argmax f16 of 75 24.5 -> 29.7, by 128 of 127 73 -> 105 (120 MB).
 */
 constexpr int gr_by_element_alone_for(const gr_reducer_traits &r) {
   if (r.lanes) return gr_by_element_held;
   return r.size == 2 ? 112 : r.size == 8 ? 32 : 64;
 }
-/* The same: elements, or four bytes of them, at a time. H100: by 2 sum u8 rows of 50 28.2 -> 30.1 us, max f32 of 101
-   within 1 %. */
+/* The same: elements, or four bytes of them, at a time: by 2 or 8 max f32 of 101 and sum u8 of 15 within 2 %. */
 constexpr int gr_by_element_unrolled = 4;
 
 /* Elements of a lane that gr_reduce_cols_by_lane has in a flight, of which two are on their way. Both passes of
