@@ -188,6 +188,8 @@ bool accepts_rows_by_element(const Plan &p, const gr_cuda_chip &) {
   return p.many && fits_stage(p.args.job, p.args.job.a) && fits_stage(p.args.job, p.args.job.b);
 }
 
+static_assert((gr_by_element_bytes - gr_by_element_held * 8) / (2 * gr_by_element_held * 8) + 1 >= Shares::tiny_rows,
+              "a row of so few elements is one thread's: of others the first half of a thread's lanes is there");
 /*
 ** Threads that share a row, of which a warp has so many: as few as have 16 lanes of one element each, or 4 where lanes
 ** have no order; more, where a warp has no rows for all of them, or a row is longer than the tree has lanes.

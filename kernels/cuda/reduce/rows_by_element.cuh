@@ -118,7 +118,7 @@ struct gr_by_element_row {
     Q::add(l, x, y, c, k);
   }
 
-  /* What this thread, number t of the 2^log that share a row, needs of a vector that all rows meet, for tiny. */
+  /* Takes what thread t of the 2^log that share a row needs of the second input, if it has an element for each lane. */
   __device__ __forceinline__ void hold(int t, int log) const {
     if constexpr (held > 0)
       if (gr_by_element_is_single(size, log))
