@@ -57,7 +57,8 @@ describe("softmax", function()
   it("of f16, bf16 and f32 to the bit: f32 exponentials, f64 sums along the tree, an f32 factor", function()
     for _, dtype in ipairs { "f16", "bf16", "f32" } do
       for s, shape in ipairs { { 40, 1 }, { 70, 3 }, { 70, 31 }, { 9, 7 }, { 70, 33 }, { 90, 64 }, { 3, 64 },
-        { 3, 131 }, { 2, 1025 }, { 2, 4097 }, { 1, 8192 }, { 1, 8193 }, { 1, 70001 } } do
+        { 700, 7 }, { 300, 15 }, { 70, 101 }, { 3, 131 }, { 2, 1025 }, { 2, 4097 }, { 1, 8192 }, { 1, 8193 },
+        { 1, 70001 } } do
         for _, kind in ipairs { "near", "far", "odd" } do
           local n = shape[2]
           local t = kind == "near" and model.data(dtype, shape[1] * n, s) or spread(dtype, shape[1] * n, s)
@@ -75,6 +76,18 @@ describe("softmax", function()
             end
           end
         end
+      end
+    end
+  end)
+
+  it("of short rows that begin anywhere in a word, with the same bits", function()
+    for _, dtype in ipairs { "f16", "bf16" } do
+      for _, n in ipairs { 7, 15, 31, 111 } do
+        local x = gr.randn(401 * n, { seed = n }):cast(dtype)
+        local expected, room = gr.softmax(x, { rows = 401 }), gr.full(401 * n + 2, 7, dtype)
+        gr.softmax(x, { rows = 401, into = room:slice(2, 401 * n + 1) })
+        assert.is_true(expected:equal(room:slice(2, 401 * n + 1):copy()), dtype .. " " .. n)
+        assert.same({ 7, 7 }, { room[1], room[401 * n + 2] })
       end
     end
   end)

@@ -95,6 +95,7 @@ return {
     { "ring_least_size",
       "4", why = "rows of 16-bit types 95 us by pieces, 101 by the ring, which has no kernel of them" },
     { "softmax_few_threads", "256", "128|512", "softmax f32 1048576x64" },
+    { "softmax_staged", "78", "60|95", "softmax bf16 1398971x15|softmax f16 300000x75" },
     { "softmax_few_own", "4", "8", "softmax f32 1274813x3", at = "softmax_few_own = size == 2 ? 8 : " },
     { "softmax_at_once", "8", "4", "softmax f16 65536x1024", at = "softmax_at_once = count > (size == 8 ? 8 : 16) ? " },
     { "softmax_least_rows", "2", "1", "softmax bf16 249914x342|softmax f32 100000x130" },

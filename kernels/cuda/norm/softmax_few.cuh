@@ -11,19 +11,23 @@
 
 /*
 ** own: elements of a thread at most. dense_width: where the elements of rows lie side by side, the width, known when
-** compiled; else 0.
+** compiled; else 0. staged: results of a block's rows, which have no gaps either, go to shared memory and from there
+** by whole words, as of 16 bits each store of a warp would touch most sectors of its rows.
 */
-template <gr_dtype D, int own, int dense_width>
+template <gr_dtype D, int own, int dense_width, bool staged = false>
 static __global__ void __launch_bounds__(Tuning::softmax_few_threads)
     softmax_few(const __grid_constant__ softmax_args q) {
-  const int width = dense_width ? dense_width : q.width, rows = Tuning::softmax_few_threads / width;
+  constexpr int threads = Tuning::softmax_few_threads;
+  __shared__ uint4 stage[staged ? threads * own * gr_size<D> / 16 : 1];
+  const int width = dense_width ? dense_width : q.width, rows = threads / width;
   const int64_t x_stride = dense_width ? gr_size<D> : q.x_stride, out_stride = dense_width ? gr_size<D> : q.out_stride;
-  int64_t row = blockIdx.x * (int64_t)rows + (int)threadIdx.x / width;
+  const int64_t row0 = blockIdx.x * (int64_t)rows, row = row0 + (int)threadIdx.x / width;
   int first = (int)threadIdx.x & (width - 1), n = (int)q.n;
   bool last = blockIdx.x == gridDim.x - 1; /* the block that may have fewer rows */
   const elements_left left = {row < q.count ? n - first : 0, n, last ? 0 : n - width + 1};
   const char *x = q.x + row * q.x_step + first * x_stride;
   char *out = q.out + row * q.out_step + first * out_stride;
+  if (staged) out = (char *)stage + ((int)threadIdx.x / width * n + first) * gr_size<D>;
   computed<D> v[own], most = (computed<D>)-INFINITY, y[own];
   double s[own];
   auto behind = [&](int j) { return j * width; };
@@ -38,6 +42,15 @@ static __global__ void __launch_bounds__(Tuning::softmax_few_threads)
   for (int j = 0; j < own; j++) s[j] = (double)y[j];
   computed<D> factor = factor_of<D>(fold_lanes<own>(s, width));
   store_present<D>(y, factor, left, behind, [&](int j) { return out + j * width * out_stride; }, q.brain);
+  if constexpr (staged) {
+    const int bytes = (int)min((int64_t)rows, q.count - row0) * n * gr_size<D>;
+    out = q.out + row0 * q.out_step;
+    __syncthreads();
+#pragma unroll 1
+    for (int i = (int)threadIdx.x; i < bytes / 16; i += threads) ((uint4 *)out)[i] = stage[i];
+    const int at = bytes / 16 * 16 + (int)threadIdx.x * gr_size<D>;
+    if (at < bytes) *(gr_type<D> *)(out + at) = *(const gr_type<D> *)((const char *)stage + at);
+  }
 }
 
 /*
@@ -78,6 +91,11 @@ template <gr_dtype D> static const void *word_kernel(int64_t bytes) {
                       : NULL;
 }
 
+template <gr_dtype D, int own, int width> static const void *staged_kernel() {
+  if constexpr (gr_size<D> == 2) return (const void *)softmax_few<D, own, width, true>;
+  else return NULL;
+}
+
 /*
 ** Takes the least width that does, or half of it where that is 16 or 32 and rows are dense: then threads have twice as
 ** many elements. Rows of one or two elements are one thread's with room for two.
@@ -86,11 +104,14 @@ template <gr_dtype D>
 static cudaError_t start_few(softmax_args *q, const gr_cuda_run *run) {
   constexpr int own = Tuning::softmax_few_own<gr_size<D>>, threads = Tuning::softmax_few_threads;
   static const struct {
-    const void *kernel;
+    const void *kernel, *staged; /* where it pays */
     int width;
-  } dense[] = {{(const void *)softmax_few<D, own, 1>, 1},     {(const void *)softmax_few<D, own, 2>, 2},
-               {(const void *)softmax_few<D, own, 4>, 4},     {(const void *)softmax_few<D, own, 8>, 8},
-               {(const void *)softmax_few<D, 2 * own, 8>, 8}, {(const void *)softmax_few<D, 2 * own, 16>, 16}};
+  } dense[] = {{(const void *)softmax_few<D, own, 1>, staged_kernel<D, own, 1>(), 1},
+               {(const void *)softmax_few<D, own, 2>, staged_kernel<D, own, 2>(), 2},
+               {(const void *)softmax_few<D, own, 4>, staged_kernel<D, own, 4>(), 4},
+               {(const void *)softmax_few<D, own, 8>, NULL, 8},
+               {(const void *)softmax_few<D, 2 * own, 8>, staged_kernel<D, 2 * own, 8>(), 8},
+               {(const void *)softmax_few<D, 2 * own, 16>, NULL, 16}};
   const int64_t bytes = q->n * gr_size<D>;
   const uint64_t places = (uintptr_t)q->x | (uintptr_t)q->out | (uint64_t)q->x_step | (uint64_t)q->out_step;
   const void *word = D == GR_F16 && q->brain ? word_kernel<GR_BF16>(bytes) : word_kernel<D>(bytes);
@@ -101,6 +122,9 @@ static cudaError_t start_few(softmax_args *q, const gr_cuda_run *run) {
   q->width = is_dense<D>(*q) ? dense[which].width : 1 << which;
   const void *kernel = is_dense<D>(*q) ? dense[which].kernel : (const void *)softmax_few<D, own, 0>;
   if (q->n <= 2 && is_dense<D>(*q)) kernel = (const void *)softmax_few<D, 2, 1>;
+  const bool whole = is_dense<D>(*q) && q->out_step == bytes && (uintptr_t)q->out % 16 == 0;
+  if (whole && dense[which].staged && q->n * 100 >= Tuning::softmax_staged * (own << which))
+    kernel = dense[which].staged;
   return start_blocks(q, kernel, (q->count - 1) / (threads / q->width) + 1, threads / 32, run);
 }
 

@@ -99,6 +99,10 @@ struct gr_norm_tuning {
      60 27.7 -> 25.4, f16 120000 x 128 23.5 -> 24.4. Doubled also where 8 threads have a row: f16 200000 x 50 19.4 ->
      35.9. */
   template <int size> static constexpr int softmax_few_own = size == 2 ? 8 : 4;
+  /* 16-bit rows go out by way of shared memory from so many hundredths of the elements on that their threads can have:
+     f16, H200, us of 60 MB, rows of 7 80 -> 52, 15 111 -> 52, 31 76 -> 52, 111 68 -> 49; of 25 59 -> 60; below, rows of
+     5 64 -> 68, 11 62 -> 66, 21 66 -> 70, 75 60.5 -> 59.9. */
+  static constexpr int softmax_staged = 78;
   /* Exponentials of a thread that overlap, and share a test for what is there: f16 2^16 x 1024, 4: 87, now 80. Of up to
      16 elements but f64 4, as those of the last group are made whether they are there or not: by 8 bf16 178443 x 135
      58.5 us, now 52.0, 249914 x 342 163, now 152, f32 65536 x 300 45.3, now 42.8; by 4 f64 30000 x 300 38.2 -> 41.1. */
