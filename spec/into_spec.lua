@@ -114,4 +114,17 @@ describe("into", function()
     assert.equal(4, apart.counts[1])
     assert.equal(1, apart.above)
   end))
+
+  it("of norms in another part of what they reduce", on_each(function()
+    local rows, columns = 12, 3
+    local both = gr.full(rows * columns + rows, 1e-200, "f64") -- squares leave the range: rows are looked at again
+    local x, r = both:slice(1, rows * columns), both:slice(rows * columns + 1, -1)
+    both[1] = 2e-200
+    local expected = x:norm { rows = rows }:table()
+    x:norm { rows = rows, into = r }
+    S.same_all(expected, r, "norm")
+    S.same_all(expected, (r * 1), "where the device has it")
+    x:cosine(x, { rows = rows, pairs = true, into = r })
+    for i = 1, rows do assert.is_true(math.abs(r[i] - 1) < 1e-12) end
+  end))
 end)

@@ -279,7 +279,8 @@ static gr_status largest_of_each(gr_context *c, gr_shape s, const gr_array *a, i
 
 /*
 ** One vector after the other. Those of zeros alone have squares out of the safe range, too, and there may be many:
-** after FEW_UNSAFE the largest magnitudes of all vectors are made at once, which settle these.
+** after FEW_UNSAFE the largest magnitudes of all vectors are made at once, which tell the result of these, and of
+** vectors with an infinity or NaN.
 */
 #define FEW_UNSAFE 8
 gr_status gr_reduce_redo(gr_context *c, gr_op op, gr_shape s, const gr_array *a, const gr_array *b, gr_array *out,
@@ -302,11 +303,14 @@ gr_status gr_reduce_redo(gr_context *c, gr_op op, gr_shape s, const gr_array *a,
     gr_reduce_job one = one_of(&job, s, k);
     if (one.n == 0) continue;
     int settled = 0;
-    for (int i = 0; i < 2 && inputs[i] && unsafe >= FEW_UNSAFE && status == GR_OK; i++) {
-      if (unsafe == FEW_UNSAFE) status = largest_of_each(c, s, inputs[i], job.count, &largest[i], &most[i]);
-      if (status == GR_OK && !settled) settled = is_settled(op, ((const double *)most[i].data)[k], &r);
+    if (unsafe++ == FEW_UNSAFE) {
+      for (int i = 0; i < 2 && inputs[i] && status == GR_OK; i++)
+        status = largest_of_each(c, s, inputs[i], job.count, &largest[i], &most[i]);
+      /* Again: where an input is another part of out's storage, the device has just got all of it once more. */
+      if (status == GR_OK) status = gr_array_write(out, GR_HOST, 0, &o);
     }
-    unsafe++;
+    for (int i = 0; i < 2 && most[i].data && status == GR_OK && !settled; i++)
+      settled = is_settled(op, ((const double *)most[i].data)[k], &r);
     if (status == GR_OK && !settled)
       status = run_scaled(c, out->storage->queue, gr_kernel_side(out->storage), &one, &r);
     if (status == GR_OK) gr_element_put_f(out->dtype, (char *)(uintptr_t)o.data + k * o.stride, r.v[0].f);
