@@ -233,7 +233,6 @@ end
 
 -- ---- options ----
 
-
 -- Two ends or all edges, as a list.
 local function read_edges(entry, key, n, where, fail)
   local given = rawget(entry, key)

@@ -99,7 +99,7 @@ struct gr_norm_tuning {
      60 27.7 -> 25.4, f16 120000 x 128 23.5 -> 24.4. Doubled also where 8 threads have a row: f16 200000 x 50 19.4 ->
      35.9. */
   template <int size> static constexpr int softmax_few_own = size == 2 ? 8 : 4;
-  /* 16-bit rows go out by way of shared memory from so many hundredths of the elements on that their threads can have:
+  /* 16-bit rows go out by way of shared memory if they fill so many hundredths of the places that their threads have:
      f16, H200, us of 60 MB, rows of 7 80 -> 52, 15 111 -> 52, 31 76 -> 52, 111 68 -> 49; of 25 59 -> 60; below, rows of
      5 64 -> 68, 11 62 -> 66, 21 66 -> 70, 75 60.5 -> 59.9. */
   static constexpr int softmax_staged = 78;

@@ -8,6 +8,7 @@
 
 #include "kernels/cuda/reduce/entry.cuh"
 #include "kernels/cuda/grid/mailbox.h"
+#include "kernels/cuda/reduce/rows_by_element_stage.cuh"
 #include "kernels/cuda/reduce/tuning.h"
 
 namespace {
@@ -188,11 +189,14 @@ bool accepts_rows_by_element(const Plan &p, const gr_cuda_chip &) {
   return p.many && fits_stage(p.args.job, p.args.job.a) && fits_stage(p.args.job, p.args.job.b);
 }
 
+/* Rows lie at most twice their bytes apart (fits_stage), so a stage has room for tiny_rows rows of up to 16 elements,
+   which are one thread's; a row that is shared has more than half of the lanes of its threads then. */
 static_assert((gr_by_element_bytes - gr_by_element_held * 8) / (2 * gr_by_element_held * 8) + 1 >= Shares::tiny_rows,
-              "a row of so few elements is one thread's: of others the first half of a thread's lanes is there");
+              "rows of so few elements are one thread's");
 /*
-** Threads that share a row, of which a warp has so many: as few as have 16 lanes of one element each, or 4 where lanes
-** have no order; more, where a warp has no rows for all of them, or a row is longer than the tree has lanes.
+** The logarithm of the threads that share a row; rows: of a warp. The fewest whose 16 lanes each hold no more than one
+** element, or four where lanes have no order. If a warp's rows leave threads idle, or a row is longer than the tree has
+** lanes, more: then each has its share of all lanes (several).
 */
 int by_element_threads_log2(const Plan &p, int64_t rows) {
   const gr_reduce_job &j = p.args.job;

@@ -9,85 +9,11 @@
 
 #include "kernels/cuda/grid/combine.cuh"
 #include "kernels/cuda/reduce/leaves.cuh"
+#include "kernels/cuda/reduce/rows_by_element_stage.cuh"
 #include "kernels/cuda/reduce/rows_quick.cuh"
-
-/*
-** A place in shared memory that a register holds from here on: by itself the compiler makes it again for each load, of
-** four instructions. All lanes have the same place.
-*/
-static __device__ __forceinline__ char *gr_shared_once(char *p) {
-  return (char *)__cvta_shared_to_generic(__shfl_sync(~0u, (unsigned)__cvta_generic_to_shared(p), 0));
-}
-
-template <gr_dtype D>
-constexpr int gr_stage_gap = gr_stage_gap_for(gr_size<D>);
-template <gr_dtype D>
-constexpr int gr_stage_bytes = gr_stage_bytes_for(gr_size<D>, gr_by_element_bytes);
-
-/*
-** Copies `bytes` bytes from p, where R leaves NaN out with 0 in its place; gives where in the stage they start. gone
-** gets, unless it is NULL, a byte for each word, with a bit for each of its elements that was NaN. All words are in
-** flight at once.
-*/
-template <class R>
-static __device__ __forceinline__ int gr_stage_fill(char *stage, int gap, const char *p, int bytes, int lane,
-                                                    uint8_t *gone) {
-  const int shift = (int)((uintptr_t)p & 15), left = ((shift + bytes + 15) >> 4) - lane;
-  uint4 w[gr_by_element_bytes / 512 + 1];
-  p += lane * 16 - shift;
-#pragma unroll
-  for (int i = 0; i <= gr_by_element_bytes / 512; i++)
-    if (i * 32 < left) w[i] = gr_load16(p + i * 512);
-  stage += lane * 16 + (lane >> 3) * gap;
-#pragma unroll
-  for (int i = 0; i <= gr_by_element_bytes / 512; i++, stage += 512 + 4 * gap)
-    if (i * 32 < left) {
-      uint32_t *to = (uint32_t *)stage;
-      if constexpr (R::present) {
-        if constexpr (R::blanks) {
-          const uint32_t nan = gr_blank_alone<R>(w[i]);
-          if (R::counts && gone) gone[i * 32 + lane] = (uint8_t)nan;
-        }
-      }
-      if (gap == 0) {
-        *(uint4 *)to = w[i];
-      } else {
-        to[0] = w[i].x;
-        to[1] = w[i].y;
-        to[2] = w[i].z;
-        to[3] = w[i].w;
-      }
-    }
-  return shift;
-}
-
-/* Of n elements from number `from` of a stage on, how many are gone; 2^log threads look, of which this is number t. */
-template <gr_dtype D>
-static __device__ __forceinline__ int gr_count_gone(const uint8_t *gone, int from, int n, int t, int log) {
-  constexpr int each = 16 / gr_size<D>;
-  int count = 0;
-#pragma unroll 1
-  for (int w = from / each + t; w * each < from + n; w += 1 << log) {
-    const int first = max(from - w * each, 0), behind = min(from + n - w * each, each);
-    count += __popc(gone[w] >> first << first & ((1 << behind) - 1));
-  }
-#pragma unroll 1
-  for (int h = 1 << log >> 1; h > 0; h /= 2) count += __shfl_xor_sync(~0u, count, h);
-  return count;
-}
 
 template <class R>
 constexpr int gr_by_element_alone = gr_by_element_alone_for(gr_traits_of<R>);
-
-template <gr_dtype D, bool gaps>
-struct gr_stage {
-  const char *base;
-  __device__ __forceinline__ const char *place(int at) const {
-    return base + at + (gaps ? (at >> 7) * gr_stage_gap<D> : 0);
-  }
-  __device__ __forceinline__ gr_type<D> get(int at) const { return *(const gr_type<D> *)place(at); }
-  __device__ __forceinline__ uint32_t get4(int at) const { return *(const uint32_t *)place(at); }
-};
 
 /* One row in the stage (or one of each input): where it starts. */
 template <class R>
@@ -129,8 +55,8 @@ struct gr_by_element_row {
 
   /*
   ** A thread's `count` lanes with one element each, folded by halves: lanes at, at + apart, at + 2 apart, ... Of these,
-  ** first, first + step, ... here. add(lane, k, i) adds element k, this thread's number i. half: the first half is
-  ** there.
+  ** first, first + step, ... here. add(lane, k, i) adds element k, this thread's number i. half: the first half of them
+  ** is known to be there and is not asked for.
   */
   template <class Q, int count, bool half = false, int first = 0, int step = 1, class Add>
   __device__ __forceinline__ gr_acc tiny(int at, int apart, const gr_context &c, Add add) const {
@@ -308,6 +234,7 @@ __global__ void __launch_bounds__(gr_by_element_warps * 32, gr_by_element_blocks
     gr_reduce_rows_by_element(const __grid_constant__ gr_reduce_args q) {
   using Reader = typename gr_reader<R>::type;
   using Staged = typename gr_of_staged<R>::type;
+  static_assert(!R::lanes || gr_size<R::dtype> > 1, "of bytes 32 threads would have lanes of one element each, too");
   extern __shared__ uint4 stages[];
   __shared__ uint8_t gone[R::tallied ? gr_by_element_warps : 1][gr_by_element_bytes / 16 + 32];
   const int lane = threadIdx.x & 31, warp = gr_warp_index(), log = q.rows_by_element.row_threads_log2;

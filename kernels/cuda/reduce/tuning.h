@@ -20,19 +20,9 @@ constexpr int gr_leaves_warps = 16;
    34.9 -> 44.4, sum f32 of 33 14.0 -> 14.4, by 8192 57.6 and 27.6; and warps of a block at most: by 8 max 35.2 -> 74,
    by 2 within 1 %. */
 constexpr int gr_by_element_bytes = 4096, gr_by_element_warps = 4;
-/* The same: what may follow every 128 bytes of a stage, one element and at least 4 bytes, so that threads with rows of
-   2^k bytes meet different banks; and the bytes of a stage with room for so many from anywhere in a word. */
-constexpr int gr_stage_gap_for(int size) { return size == 8 ? 8 : 4; }
-constexpr int gr_stage_bytes_for(int size, int bytes) {
-  return ((bytes + 32) / 128 * (128 + gr_stage_gap_for(size)) + 128 + 15) / 16 * 16;
-}
 /* The same: lanes of the tree that a thread folds on its own, of rows that have no more than one element in each: by 8
-   f32 of 13 by a vector 7.8 -> 9.6, var f32 of 33 19.5 -> 24.7, by 32 9.4 and 17.3; and whether 2^log threads have such
-   a row. More threads have all lanes of the tree. */
+   f32 of 13 by a vector 7.8 -> 9.6, var f32 of 33 19.5 -> 24.7, by 32 9.4 and 17.3. */
 constexpr int gr_by_element_held = 16;
-constexpr __host__ __device__ bool gr_by_element_is_single(int size, int log) {
-  return gr_by_element_held << log <= GR_LANES(size);
-}
 /* gr_reduce_rows_by_vector: warps of a block, and blocks that find room on a multiprocessor: by 2 warps, or 4 blocks,
    within 1 % (H100, 1024 x 65536, 10000 x 2001). */
 constexpr int gr_by_vector_warps = 4, gr_by_vector_blocks = 6;
