@@ -2,12 +2,13 @@
 ** RMSNorm: x / sqrt(mean(x^2) + eps) * w, row by row. Rows are read once and wait in shared memory while their sum of
 ** squares folds along the tree: several of up to 2 KB to a warp, longer ones a warp to a leaf and up to 64 KB to a
 ** block; of still longer ones several blocks have a piece each and wait for each other's sums, or, of many, blocks
-** stay and pass one after the other through a ring. Rows that are not of whole aligned words go the same ways, but for
-** the ring, by a kernel of their own (loose). What is strided, or longer than all blocks hold, takes two launches: the
-** sums of squares by the reduction, then the scaling.
+** stay and pass one after the other through a ring. Rows that are not of whole aligned words have kernels of their own:
+** of up to a leaf several to a warp (short), longer ones a warp to a leaf (loose). What is strided, or longer than all
+** blocks hold, takes two launches: the sums of squares by the reduction, then the scaling.
 */
 #include "kernels/cuda/norm/rmsnorm_loose.cuh"
 #include "kernels/cuda/norm/rmsnorm_ring.cuh"
+#include "kernels/cuda/norm/rmsnorm_short.cuh"
 
 /* Sets of rows whose sums are made at once, where a thread has `words` words of a row. */
 template <int words>
@@ -74,7 +75,7 @@ static __global__ void __launch_bounds__(Tuning::rows_warps * 32, Tuning::rows_b
         if (t + k * threads < all) gr_copy_async<16>(mine + (i * words + k) * 32, from + k * threads);
   }
   gr_copies_wait();
-  double sum = 0, r;
+  double sum = 0;
   if constexpr (fixed) {
     __syncwarp();
 #pragma unroll 1
@@ -94,8 +95,8 @@ static __global__ void __launch_bounds__(Tuning::rows_warps * 32, Tuning::rows_b
       if ((t & (Tuning::rows_words - 1)) == i) sum = folded;
     }
   }
-  r = factor_of(q, sum); /* the divisions and roots of all sets at once, a lane each */
-  const float low = __double2float_rd(r), high = __double2float_ru(r);
+  row_factor<D> own;
+  own.set(factor_of(q, sum)); /* the divisions and roots of all sets at once, a lane each */
   gr_await_earlier();
 #pragma unroll 1
   for (int k = 0; k < used; k++) {
@@ -107,12 +108,18 @@ static __global__ void __launch_bounds__(Tuning::rows_warps * 32, Tuning::rows_b
       const int keeper = lane - t + (fixed ? i % G * (threads / G) + i / G : i);
       uint4 *to = (uint4 *)(q.out + (row + i * per) * q.out_step) + k * threads + t, y;
       const uint4 x = mine[(i * words + k) * 32];
+      one_factor<D> factor;
       if constexpr (gr_size<D> == 2) {
-        scaled_16bit scaled(x, __shfl_sync(~0u, low, keeper), __shfl_sync(~0u, high, keeper), q.w != NULL, w, q.brain);
-        if (__any_sync(~0u, scaled.is_open())) scaled.settle(__shfl_sync(~0u, r, keeper), q.w != NULL, q.brain);
+        factor.row.low = __shfl_sync(~0u, own.low, keeper), factor.row.high = __shfl_sync(~0u, own.high, keeper);
+        scaled_16bit scaled(x, factor, q.w != NULL, w, q.brain);
+        if (__any_sync(~0u, scaled.is_open())) {
+          factor.row.r = __shfl_sync(~0u, own.r, keeper);
+          scaled.settle(factor, q.w != NULL, q.brain);
+        }
         y = scaled.word();
       } else {
-        y = scale_word<D>(x, __shfl_sync(~0u, r, keeper), q.w != NULL, w, q.brain);
+        factor.row.r = __shfl_sync(~0u, own.r, keeper);
+        y = scale_word<D>(x, factor, q.w != NULL, w, q.brain);
       }
       if (present && row + i * per < q.count) __stcg(to, y);
     }
@@ -147,7 +154,8 @@ static __global__ void __launch_bounds__(Tuning::pieces_warps * 32, Tuning::piec
 #pragma unroll(Tuning::pieces_unrolled)
   for (int k = 0; k < present; k++) add_squares<D>(s, mine[k * 32], q.brain);
   double folded = fold_squares<D>(s, 32, lane);
-  double r = factor_of(q, sum_of_row<D, alone>(folded, lane, warp, pieces, partials, tag));
+  one_factor<D> factor;
+  factor.row.set(factor_of(q, sum_of_row<D, alone>(folded, lane, warp, pieces, partials, tag)));
   if (alone) gr_await_earlier();
   const uint4 *weights = (const uint4 *)(q.w + offset);
   uint4 *to = (uint4 *)(q.out + row * q.out_step + offset);
@@ -155,7 +163,7 @@ static __global__ void __launch_bounds__(Tuning::pieces_warps * 32, Tuning::piec
   for (int k = 0; k < present; k++) {
     weights_word<D> w;
     if (q.w) w.set(__ldg(weights + k * 32), q.brain);
-    __stcg(to + k * 32, scale_word<D>(mine[k * 32], r, q.w != NULL, w, q.brain));
+    __stcg(to + k * 32, scale_word<D>(mine[k * 32], factor, q.w != NULL, w, q.brain));
   }
 }
 
@@ -168,14 +176,15 @@ static __global__ void __launch_bounds__(Tuning::scale_threads)
   int64_t end = min(k + Tuning::scale_segment, q.n);
   gr_await_earlier();
   gr_let_next_start();
-  double r = factor_of(q, q.sums[row]);
+  one_factor<D> factor;
+  factor.row.set(factor_of(q, q.sums[row]));
   if (whole_words) {
     const uint4 *from = (const uint4 *)(q.x + row * q.x_step), *weights = (const uint4 *)q.w;
     uint4 *to = (uint4 *)(q.out + row * q.out_step);
     for (k = k / C + threadIdx.x; k < end / C; k += Tuning::scale_threads) {
       weights_word<D> w;
       if (q.w) w.set(__ldg(weights + k), q.brain);
-      __stcg(to + k, scale_word<D>(from[k], r, q.w != NULL, w, q.brain));
+      __stcg(to + k, scale_word<D>(from[k], factor, q.w != NULL, w, q.brain));
     }
     return;
   }
@@ -183,7 +192,8 @@ static __global__ void __launch_bounds__(Tuning::scale_threads)
   for (k += threadIdx.x; k < end; k += Tuning::scale_threads) {
     gr_type<D> x = *(const gr_type<D> *)(q.x + row * q.x_step + k * q.x_stride), weight = {};
     if (q.w) weight = *(const gr_type<D> *)(q.w + k * q.w_stride);
-    *(gr_type<D> *)(q.out + row * q.out_step + k * q.out_stride) = scale<D>(x, r, q.w != NULL, weight, q.brain);
+    *(gr_type<D> *)(q.out + row * q.out_step + k * q.out_stride) =
+        scale<D>(x, factor.row.r, q.w != NULL, weight, q.brain);
   }
 }
 
@@ -291,34 +301,41 @@ static cudaError_t start_pieces(const rmsnorm_args *q, rmsnorm_plan p, const gr_
   return launch(kernel, args, q->count * p.pieces, p.warps, bytes, run);
 }
 
-/* As many rows to a warp as give each multiprocessor enough of them, if rows lie one behind the other. */
-template <gr_dtype D>
-static cudaError_t start_loose(const rmsnorm_args *q, const rmsnorm_plan &how, const gr_cuda_run *run) {
-  constexpr int leaf = leaf_bytes<D>;
-  int64_t bytes = q->n * gr_size<D>, count = q->count * how.pieces;
-  gr_halves *partials = NULL;
-  gr_tag tag = gr_tag_of(run->epoch);
-  loose_plan p = {1, 32, how.pieces, loose_words(leaf), (uint32_t)(((1ll << 31) - 1) / q->n + 1)};
-  void *args[] = {(void *)q, &p, &partials, &tag};
-  if (bytes > leaf) {
-    cudaError_t e = p.pieces > 1 ? partials_of(q, p.pieces, run, &partials) : cudaSuccess;
-    if (e != cudaSuccess) return e;
-    const void *kernel = (const void *)rmsnorm_loose<D, OF_BLOCKS>;
-    if (p.pieces == 1) kernel = (const void *)rmsnorm_loose<D, OF_BLOCK>;
-    int words = how.warps * p.stage;
-    if (p.pieces == 1) words += loose_words((int)bytes - (how.warps - 1) * leaf) - p.stage;
-    return launch(kernel, args, count, how.warps, (size_t)words * 16, run);
-  }
-  while (p.threads > 1 && p.threads * Tuning::loose_thread_bytes >= bytes) p.threads /= 2;
-  if (q->x_step == bytes && q->out_step == bytes) {
-    int64_t per = 32 / p.threads, most = leaf / bytes < Tuning::loose_rows ? leaf / bytes : Tuning::loose_rows;
-    int64_t rows = count / ((int64_t)run->chip->sms * Tuning::loose_resident);
-    p.rows = (int)((rows < per ? per : rows > most ? most : rows) / per * per);
-  }
+/*
+** As few threads to a row as have 16 lanes each; of rows with more elements than there are lanes a warp, unless it then
+** has a row for each group of threads. As many rows to a warp as give each multiprocessor enough warps, if rows lie one
+** behind the other.
+*/
+template <gr_dtype D> static cudaError_t start_short(const rmsnorm_args *q, const gr_cuda_run *run) {
+  constexpr int lanes = GR_LANES(gr_size<D>);
+  const int64_t bytes = q->n * gr_size<D>, each = q->count / ((int64_t)run->chip->sms * Tuning::short_resident);
+  short_plan p = {1, 0, 0, (uint32_t)(((1ll << 31) - 1) / q->n + 1)};
+  while (short_lanes << p.row_threads_log2 < (q->n < lanes ? q->n : lanes)) p.row_threads_log2++;
+  int64_t most = Tuning::short_bytes / bytes, per = 32 >> p.row_threads_log2;
+  if (most > Tuning::short_rows) most = Tuning::short_rows;
+  if (most < 1 || q->x_step != bytes || q->out_step != bytes) most = 1;
+  if (q->n > lanes && (most < per || each < per)) p.row_threads_log2 = 5, per = 1;
+  const int64_t rows = most < per || each < per ? per : (each < most ? each : most) / per * per;
+  p.rows = (int)(rows < most ? rows : most);
   p.stage = loose_words((int)bytes * p.rows);
-  int64_t blocks = (count - 1) / ((int64_t)Tuning::loose_warps * p.rows) + 1;
-  size_t shared = Tuning::loose_warps * ((size_t)p.stage * 16 + (size_t)p.rows * sizeof(double));
-  return launch((const void *)rmsnorm_loose<D, OF_WARP>, args, blocks, Tuning::loose_warps, shared, run);
+  void *args[] = {(void *)q, &p};
+  const int64_t blocks = (q->count - 1) / ((int64_t)Tuning::short_warps * p.rows) + 1;
+  size_t shared = Tuning::short_warps * ((size_t)p.stage * 16 + (size_t)p.rows * sizeof(row_factor<D>));
+  return launch((const void *)rmsnorm_short<D>, args, blocks, Tuning::short_warps, shared, run);
+}
+
+template <gr_dtype D>
+static cudaError_t start_loose(const rmsnorm_args *q, rmsnorm_plan p, const gr_cuda_run *run) {
+  constexpr int leaf = leaf_bytes<D>;
+  gr_halves *partials = NULL;
+  cudaError_t e = p.pieces > 1 ? partials_of(q, p.pieces, run, &partials) : cudaSuccess;
+  if (e != cudaSuccess) return e;
+  gr_tag tag = gr_tag_of(run->epoch);
+  const void *kernel = p.pieces == 1 ? (const void *)rmsnorm_loose<D, true> : (const void *)rmsnorm_loose<D, false>;
+  void *args[] = {(void *)q, &p.pieces, &partials, &tag};
+  int words = p.warps * loose_words(leaf);
+  if (p.pieces == 1) words += loose_words((int)(q->n * gr_size<D>) - (p.warps - 1) * leaf) - loose_words(leaf);
+  return launch(kernel, args, q->count * p.pieces, p.warps, (size_t)words * 16, run);
 }
 
 template <gr_dtype D> static cudaError_t start_ring(const rmsnorm_args *q, ring_plan p, const gr_cuda_run *run) {
@@ -342,7 +359,8 @@ template <gr_dtype D> static cudaError_t start(const gr_rmsnorm_job *job, const 
                                      {all_of(job->out)});
   if constexpr ((gr_size<D>) >= Tuning::ring_least_size)
     if (p.ring.slots) return start_ring<D>(&q, p.ring, run);
-  if (p.loose && p.pieces > 0) return start_loose<D>(&q, p, run);
+  if (p.loose && p.pieces > 0)
+    return job->n * gr_size<D> <= leaf_bytes<D> ? start_short<D>(&q, run) : start_loose<D>(&q, p, run);
   if (p.pieces == 1 && job->n * gr_size<D> <= Tuning::rows_bytes) return start_rows<D>(&q, run);
   if (p.pieces > 0) return start_pieces<D>(&q, p, run);
   char *sums;

@@ -141,14 +141,14 @@ static __global__ void __launch_bounds__(ring_warps * 32, 1)
       const uint4 *mine = k.word(lane), *weights = (const uint4 *)(q.w + at);
       uint4 *to = (uint4 *)(q.out + k.row * q.out_step + at);
       k.slots[k.turn.slot].ready.wait(k.turn.this_lap());
-      double r = k.slots[k.turn.slot].factor;
+      const one_factor<D> factor = {{k.slots[k.turn.slot].factor}};
       k.slot().full.wait(k.at.this_lap());
 #pragma unroll(Tuning::ring_writer_words)
       for (int i = 0; i < words; i++)
         if (at + i * GR_ROW_BYTES < bytes) {
           weights_word<D> w;
           if (q.w) w.set(__ldg(weights + i * 32), q.brain);
-          __stcg(to + i * 32, scale_word<D>(mine[i * 32], r, q.w != NULL, w, q.brain));
+          __stcg(to + i * 32, scale_word<D>(mine[i * 32], factor, q.w != NULL, w, q.brain));
         }
       k.slot().free.arrive();
     }

@@ -77,6 +77,66 @@ struct weights_word {
   }
 };
 
+/* Elements of a word, one by one. */
+template <gr_dtype D>
+struct __align__(16) packed_word {
+  gr_type<D> e[per_word<D>];
+  __device__ __forceinline__ uint4 word() const {
+    uint4 u;
+    memcpy(&u, e, 16);
+    return u;
+  }
+};
+
+/* The factor of a row; for 16-bit elements also rounded down and up, as f32. */
+template <gr_dtype D>
+struct row_factor {
+  double r;
+  __device__ __forceinline__ void set(double factor) { r = factor; }
+};
+template <>
+struct row_factor<GR_F16> {
+  double r;
+  float low, high;
+  __device__ __forceinline__ void set(double factor) {
+    r = factor, low = __double2float_rd(factor), high = __double2float_ru(factor);
+  }
+  /* The sum of squares was finite, and so are the row's elements. */
+  __device__ __forceinline__ bool finite() const { return low > 0 && high < INFINITY; }
+};
+
+/* The factors of a word's elements. All are of one row, */
+template <gr_dtype D>
+struct one_factor {
+  row_factor<D> row;
+  __device__ __forceinline__ const row_factor<D> &of(int) const { return row; }
+  __device__ __forceinline__ bool finite() const { return row.finite(); }
+};
+/* or `first` of them are of one row and the others of the next, */
+template <gr_dtype D>
+struct two_factors {
+  row_factor<D> rows[2];
+  int first;
+  __device__ __forceinline__ row_factor<D> of(int c) const { return c < first ? rows[0] : rows[1]; }
+  __device__ __forceinline__ bool finite() const { return rows[0].finite() && rows[1].finite(); }
+};
+/* or they are of rows of less than a word, the first one number `at` of its row. */
+template <gr_dtype D>
+struct many_factors {
+  const row_factor<D> *rows;
+  int at;
+  uint32_t inverse; /* of a row's elements, times 2^31, rounded up */
+  __device__ __forceinline__ const row_factor<D> &of(int c) const {
+    return rows[__umulhi(2 * (uint32_t)(at + c), inverse)];
+  }
+  __device__ __forceinline__ bool finite() const {
+    bool all = true;
+#pragma unroll
+    for (int c = 0; c < per_word<D>; c++) all &= of(c).finite();
+    return all;
+  }
+};
+
 /*
 ** A word of 16-bit elements, scaled. Products in f64 would cost each three conversions, at an eighth of an addition's
 ** rate; so they are made in f32, from below and from above. Where both round to one number, so does all that lies
@@ -86,7 +146,8 @@ struct weights_word {
 struct scaled_16bit {
   uint32_t x[4], weights[4], y[4], open[4]; /* pairs of elements; open: bits where the two numbers differ */
 
-  __device__ __forceinline__ scaled_16bit(const uint4 &u, float low, float high, bool weighted,
+  template <class Factors>
+  __device__ __forceinline__ scaled_16bit(const uint4 &u, const Factors &factors, bool weighted,
                                           const weights_word<GR_F16> &w, bool brain)
       : x{u.x, u.y, u.z, u.w}, weights{w.word.x, w.word.y, w.word.z, w.word.w} {
     constexpr int C = per_word<GR_F16>;
@@ -94,8 +155,9 @@ struct scaled_16bit {
     widen_word<GR_F16>(v, u, brain);
 #pragma unroll
     for (int c = 0; c < C; c++) {
-      below[c] = __fmul_rd(fabsf(v[c]), low);
-      above[c] = __fmul_ru(fabsf(v[c]), high);
+      const row_factor<GR_F16> f = factors.of(c);
+      below[c] = __fmul_rd(fabsf(v[c]), f.low);
+      above[c] = __fmul_ru(fabsf(v[c]), f.high);
     }
     if (weighted) {
 #pragma unroll
@@ -106,9 +168,8 @@ struct scaled_16bit {
     }
     gr_round_pairs(y, below, brain);
     gr_round_pairs(open, above, brain);
-    /* Where the sum is finite, and so the factor above 0, the row's elements are finite, too. Else all is settled by
-       f64, as results may be NaN, which are not the dtype's one NaN here. */
-    const bool finite = low > 0 && high < INFINITY && w.finite;
+    /* Else all is settled by f64, as results may be NaN, which are not the dtype's one NaN here. */
+    const bool finite = factors.finite() && w.finite;
 #pragma unroll
     for (int i = 0; i < 4; i++) {
       open[i] = finite ? open[i] ^ y[i] : ~0u;
@@ -117,7 +178,8 @@ struct scaled_16bit {
   }
   __device__ __forceinline__ bool is_open() const { return (open[0] | open[1] | open[2] | open[3]) != 0; }
   /* Settles what is open by products in f64, one element after the other. */
-  __device__ __forceinline__ void settle(double r, bool weighted, bool brain) {
+  template <class Factors>
+  __device__ __forceinline__ void settle(const Factors &factors, bool weighted, bool brain) {
 #pragma unroll 1
     while (is_open()) {
       const int first = open[0] ? 0 : open[1] ? 1 : open[2] ? 2 : 3;
@@ -126,8 +188,8 @@ struct scaled_16bit {
       for (int i = 0; i < 4; i++)
         if (i == first) bits = open[i], pair = x[i], weight = weights[i];
       const int at = bits & 0xffff ? 0 : 16;
-      const gr_f16 now =
-          scale<GR_F16>(gr_f16{(uint16_t)(pair >> at)}, r, weighted, gr_f16{(uint16_t)(weight >> at)}, brain);
+      const gr_f16 now = scale<GR_F16>(gr_f16{(uint16_t)(pair >> at)}, factors.of(2 * first + at / 16).r, weighted,
+                                       gr_f16{(uint16_t)(weight >> at)}, brain);
 #pragma unroll
       for (int i = 0; i < 4; i++)
         if (i == first) {
@@ -139,25 +201,23 @@ struct scaled_16bit {
   __device__ __forceinline__ uint4 word() const { return make_uint4(y[0], y[1], y[2], y[3]); }
 };
 
-/* A word of the row times the factor and the weights. */
-template <gr_dtype D>
-static __device__ __forceinline__ uint4 scale_word(const uint4 &x, double r, bool weighted, const weights_word<D> &w,
-                                                   bool brain) {
+/* A word of the row times its factors and the weights. */
+template <gr_dtype D, class Factors>
+static __device__ __forceinline__ uint4 scale_word(const uint4 &x, const Factors &factors, bool weighted,
+                                                   const weights_word<D> &w, bool brain) {
   if constexpr (gr_size<D> == 2) {
-    scaled_16bit y(x, __double2float_rd(r), __double2float_ru(r), weighted, w, brain);
-    if (y.is_open()) y.settle(r, weighted, brain);
+    scaled_16bit y(x, factors, weighted, w, brain);
+    if (y.is_open()) y.settle(factors, weighted, brain);
     return y.word();
   } else {
-    struct __align__(16) { gr_type<D> e[per_word<D>]; } y;
-    uint4 u;
+    packed_word<D> y;
 #pragma unroll
     for (int c = 0; c < per_word<D>; c++) {
-      double v = gr_to_f64<D>(gr_pick<D>(x, c)) * r;
+      double v = gr_to_f64<D>(gr_pick<D>(x, c)) * factors.of(c).r;
       if (weighted) v *= w.of[c];
       y.e[c] = gr_from_f64<D>(v);
     }
-    memcpy(&u, &y, 16);
-    return u;
+    return y.word();
   }
 }
 

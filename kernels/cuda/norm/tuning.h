@@ -44,20 +44,15 @@ struct gr_norm_tuning {
   /* Words of a lane at a time: 1 or 2 within 1 % (H100, f32 and f16 16384 x 4096). */
   static constexpr int pieces_unrolled = 2;
 
-  /* ---- rmsnorm, rows that begin anywhere in a word, of up to a leaf: 11489 x 2 1.6 us, 7777 x 25 3.4 ---- */
+  /* ---- rmsnorm, rows that begin anywhere in a word: of up to a leaf (rmsnorm_short.cuh), us of 120 MB, for which a
+     copy takes 65: f32 of 6 122 -> 84, 25 101 -> 70, 135 127 -> 67, f64 of 83 93 -> 67, f16 of 70 145 -> 108 ---- */
 
-  /* Warps of a block, warps of a multiprocessor before one has several passes of rows, and rows of a warp at most.
-     H100: by 2 warps 10^6 x 25 123 -> 119, 10^5 x 501 148 -> 149; by 16 warps 7777 x 25 3.59 -> 3.64; by 64 rows 11 x
-     10^6 x 3 150 -> 204, f16 20 x 10^6 x 3 272 -> 375. */
-  static constexpr int loose_warps = 4, loose_resident = 32, loose_rows = 256;
-  /* Bytes of a row for which there is a thread, or four times as many where one has four words of it, which took f32
-     10^6 x 21 104 -> 63 us, f16 500000 x 70 127 -> 75, f64 799910 x 21 134 -> 76. By 4 f32 10^6 x 25 77 -> 81
-     (H200). */
-  static constexpr int loose_thread_bytes = 8;
-  static_assert(loose_thread_bytes <= 8, "four words of a quarter of the threads must cover the row");
-  /* Words of a lane at a time, where they are copied and where short rows are added up and written: by 4 10^6 x 25 112
-     -> 120, 10^5 x 501 145 -> 149 (H100). */
-  static constexpr int loose_unrolled = 2;
+  /* Warps of a block, and blocks of a multiprocessor, by registers. */
+  static constexpr int short_warps = 4, short_blocks = 8;
+  /* Bytes and rows of a warp at most, and warps of a multiprocessor before one has several passes of rows. */
+  static constexpr int short_bytes = 6144, short_rows = 256, short_resident = 32;
+  /* Words of a lane at a time, where they are copied, of longer rows too. */
+  static constexpr int fetched = 2;
 
   /* ---- rmsnorm by a ring: 2^10 x 2^16 174 -> 137 ---- */
 
