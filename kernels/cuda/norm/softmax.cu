@@ -87,7 +87,7 @@ template <gr_dtype D> static cudaError_t start(const gr_softmax_job *job, const 
   q.leaves = (job->n - 1) / GR_LEAF(gr_size<D>) + 1;
   using T = thin<D, false>;
   cudaError_t e = cudaSuccess;
-  if (q.n <= T::lanes) return start_few<D>(&q, run);
+  if (is_few<D>(q, run)) return start_few<D>(&q, run);
   if (start_in_registers<D>(&q, run, &e)) return e;
   int64_t segment = Tuning::softmax_scale_own * Tuning::scale_threads;
   if (job->n * job->count > segment * run->chip->sms * Tuning::softmax_scale_waves) segment = Tuning::scale_segment;

@@ -1,7 +1,7 @@
 /*
-** Softmax of short rows, whose elements all are in the first row of their leaf, one for each lane. Several of them
-** share a warp: a row has q.width neighbouring threads, a power of two, of which thread t has elements t, t + width
-** and so on.
+** Softmax of short rows, which have an element for each lane of the tree, or two. Several of them share a warp: a row
+** has q.width neighbouring threads, a power of two, of which thread t has elements t, t + width and so on. Where lanes
+** have two elements, these are a thread's, in the two halves of its own, so that the first fold adds them up.
 */
 #ifndef GR_CUDA_NORM_SOFTMAX_FEW_CUH
 #define GR_CUDA_NORM_SOFTMAX_FEW_CUH
@@ -96,9 +96,16 @@ template <gr_dtype D, int own, int width> static const void *staged_kernel() {
   else return NULL;
 }
 
+/* Whether rows are short. Those with two elements for some lanes have to be dense, and many of 16 bits. */
+template <gr_dtype D> static bool is_few(const softmax_args &q, const gr_cuda_run *run) {
+  constexpr int lanes = GR_LANES(gr_size<D>);
+  const bool full = gr_size<D> > 2 || q.count * 16 >= (int64_t)run->chip->sms * Tuning::softmax_few_resident;
+  return q.n <= lanes || (q.n <= 2 * lanes && is_dense<D>(q) && full);
+}
+
 /*
-** Takes the least width that does, or half of it where that is 16 or 32 and rows are dense: then threads have twice as
-** many elements. Rows of one or two elements are one thread's with room for two.
+** Takes the least width that does, or, where rows are dense, 8 for 16 and 16 for 32 and 64: then threads have twice or
+** four times as many elements. Rows of one or two elements are one thread's with room for two.
 */
 template <gr_dtype D>
 static cudaError_t start_few(softmax_args *q, const gr_cuda_run *run) {
@@ -111,7 +118,8 @@ static cudaError_t start_few(softmax_args *q, const gr_cuda_run *run) {
                {(const void *)softmax_few<D, own, 4>, staged_kernel<D, own, 4>(), 4},
                {(const void *)softmax_few<D, own, 8>, NULL, 8},
                {(const void *)softmax_few<D, 2 * own, 8>, staged_kernel<D, 2 * own, 8>(), 8},
-               {(const void *)softmax_few<D, 2 * own, 16>, NULL, 16}};
+               {(const void *)softmax_few<D, 2 * own, 16>, NULL, 16},
+               {(const void *)softmax_few<D, gr_size<D> == 8 ? 2 * own : 4 * own, 16>, NULL, 16}};
   const int64_t bytes = q->n * gr_size<D>;
   const uint64_t places = (uintptr_t)q->x | (uintptr_t)q->out | (uint64_t)q->x_step | (uint64_t)q->out_step;
   const void *word = D == GR_F16 && q->brain ? word_kernel<GR_BF16>(bytes) : word_kernel<D>(bytes);

@@ -214,7 +214,8 @@ template <gr_dtype D> static cudaError_t start_wide(softmax_args *q, int leaves,
   using Two = leaf_share<D, Tuning::softmax_least_rows, GR_LANES(gr_size<D>) / 32, true>;
   using Half = wide<D, rows / 2>;
   using Whole = wide<D, rows>;
-  if (q->n <= Two::rows * Two::lanes) return start_warps<Two, Tuning::softmax_threads<4 * Two::count>>(q, run);
+  if constexpr (gr_size<D> == 2)
+    if (q->n <= Two::rows * Two::lanes) return start_warps<Two, Tuning::softmax_threads<4 * Two::count>>(q, run);
   if (q->n <= Few::rows * Few::lanes) return start_warps<Few, Tuning::softmax_threads<4 * Few::count>>(q, run);
   if constexpr (Whole::warps == 1) {
     if (q->leaves == 1) return start_warps<Whole, Tuning::softmax_threads<4 * Whole::count>>(q, run);
