@@ -67,6 +67,8 @@ return {
     { "short_rows", "256", "128|512", "rmsnorm f32 11000000x3|rmsnorm f16 20000000x3" },
     { "short_resident", "32", "16|64", "rmsnorm f32 100000x25|rmsnorm f32 7777x25" },
     { "fetched", "2", "1|4", "rmsnorm f32 1000000x25|rmsnorm f32 100000x501|rmsnorm f32 4552x13647" },
+    { "loose_blocks", "6", "4|5", "rmsnorm f32 600x65537|rmsnorm f64 700x34641", at = "loose_blocks = size == 2 ? 4 : " },
+    { "loose_blocks of 16-bit words", "4", "3|5", "rmsnorm f16 217x230311", at = "loose_blocks = size == 2 ? " },
     { "scale_threads", "256", "128|512", "rmsnorm f32 4096x4096 every 2|softmax f32 4x8388608" },
     { "scale_segment", "4096", "2048|8192", "rmsnorm f32 4096x4096 every 2|softmax f32 4x8388608" },
     { "scale_unrolled", "4", "2|8", "rmsnorm f32 4096x4096 every 2|rmsnorm f32 100x100000 every 2" },

@@ -17,7 +17,8 @@ static __device__ __forceinline__ double squares_of_leaf(const loose_bytes &x, i
 
 /* alone: a block has all of a row, else a piece of it. */
 template <gr_dtype D, bool alone>
-static __global__ void __launch_bounds__(Tuning::pieces_warps * 32, Tuning::pieces_blocks)
+static __global__ void __launch_bounds__(Tuning::pieces_warps * 32 / (alone ? 1 : Tuning::pieces_waiting_share),
+                                         alone ? Tuning::pieces_blocks : Tuning::loose_blocks<gr_size<D>>)
     rmsnorm_loose(const __grid_constant__ rmsnorm_args q, int pieces, gr_halves *partials, gr_tag tag) {
   constexpr int size = gr_size<D>, C = per_word<D>;
   extern __shared__ uint4 kept[];

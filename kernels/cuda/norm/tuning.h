@@ -53,6 +53,9 @@ struct gr_norm_tuning {
   static constexpr int short_bytes = 6144, short_rows = 256, short_resident = 32;
   /* Words of a lane at a time, where they are copied, of longer rows too. */
   static constexpr int fetched = 2;
+  /* Blocks of a multiprocessor that wait for others of a row that begins anywhere, by registers: by 4 f32 2317 x 38101
+     199 -> 204 us, 600 x 65537 93 -> 97; by 6 f16, which spill, 217 x 230311 72 -> 91 (H200). */
+  template <int size> static constexpr int loose_blocks = size == 2 ? 4 : 6;
 
   /* ---- rmsnorm by a ring: 2^10 x 2^16 174 -> 137 ---- */
 
