@@ -33,14 +33,17 @@ struct gr_few_words {
   /* Whether no row from r on is there, asked of every fourth, so that absent rows are passed over by fours and cost no
      instructions that do nothing. */
   static __device__ __forceinline__ bool none_from(int r, int n) { return r % 4 == 0 && r >= n; }
-  /* Those of n rows at p, of which `there` bytes are columns. */
+  /*
+  ** Those of n rows, at this lane's place `at`, from where on the warp's columns have `left` bytes. Where rows begin
+  ** anywhere in a word, a lane reads the word that its own columns begin in, and its neighbour has what they end in.
+  */
   static __device__ __forceinline__ void load(typename F::Word (&w)[rows], const char *at, int64_t stride, int n,
-                                              int there, bool unaligned) {
+                                              int left, bool unaligned) {
     const char *p = at;
 #pragma unroll
     for (int r = 0; r < rows; r++) {
       if (none_from(r, n)) break;
-      if (r < n && there > 0) w[r] = F::begin(p);
+      if (r < n && left + (gr_size<D> == bytes ? 0 : F::shift(p)) > 0) w[r] = F::begin(p);
       p += stride;
       asm volatile("" : "+l"(p)); /* one address at a time */
     }
@@ -49,7 +52,10 @@ struct gr_few_words {
 #pragma unroll
     for (int r = 0; r < rows; r++) {
       if (none_from(r, n)) break;
-      if (r < n && there > 0) w[r] = F::end(w[r], p, there);
+      typename F::Word next;
+#pragma unroll
+      for (int i = 0; i < F::W; i++) next.u[i] = __shfl_down_sync(~0u, w[r].u[i], 1);
+      w[r] = gr_realign_words<F::W>(w[r], next, F::shift(p));
       p += stride;
       asm volatile("" : "+l"(p));
     }
@@ -169,25 +175,26 @@ __device__ __forceinline__ void gr_few_extremes(W &w, int n, typename R::Lane (&
   }
 }
 
-/* Warps take strips of 32 words, one after the other. */
+/* Warps take strips of 32 words, one after the other; of 31, if the last lane only has what its neighbour's end in. */
 template <class R, int bytes, gr_few_second second>
 __device__ __forceinline__ void gr_few_strips(const gr_reduce_args &q, int64_t *own) {
   using W = gr_few_words<R::dtype, bytes, second>;
   constexpr int C = W::C, size = gr_size<R::dtype>, all = 32 * (C + 1); /* one unused after every C, for the banks */
   constexpr bool two = gr_has_two<R>, packed = R::red == GR_RED_MINMAX && size <= 2;
   int lane = threadIdx.x & 31, n = (int)q.job.n;
-  int64_t strips = (q.job.count + 32 * C - 1) / (32 * C);
+  const int strip = (C > 1 && q.cols_few_rows.unaligned ? 31 : 32) * C;
+  int64_t strips = (q.job.count + strip - 1) / strip;
   const double part = 1.0 / (double)n;
 #pragma unroll 1
   for (int64_t s = (int64_t)blockIdx.x * gr_few_warps + gr_warp_index(); s < strips;
        s += (int64_t)gridDim.x * gr_few_warps) {
-    int64_t v = s * (32 * C);
-    int columns = (int)min((int64_t)32 * C, q.job.count - v), there = min(bytes, (columns - lane * C) * size);
+    int64_t v = s * strip;
+    int columns = (int)min((int64_t)strip, q.job.count - v), left = (columns - lane * C) * size;
     W w;
     int64_t at = (q.first + v) * size + lane * bytes;
-    W::load(w.x, (const char *)q.job.a.data + at, q.job.a.stride, n, there, q.cols_few_rows.unaligned & 1);
+    W::load(w.x, (const char *)q.job.a.data + at, q.job.a.stride, n, left, q.cols_few_rows.unaligned & 1);
     if constexpr (second == GR_FEW_MATRIX)
-      W::load(w.y, (const char *)q.job.b.data + at, q.job.b.stride, n, there, q.cols_few_rows.unaligned & 2);
+      W::load(w.y, (const char *)q.job.b.data + at, q.job.b.stride, n, left, q.cols_few_rows.unaligned & 2);
     else if constexpr (second == GR_FEW_VECTOR)
 #pragma unroll
       for (int r = 0; r < W::rows; r++)

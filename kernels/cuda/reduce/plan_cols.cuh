@@ -43,7 +43,7 @@ void plan_cols_few_rows(Plan &p, const gr_reduce_tuning &, const gr_cuda_chip &)
   how.unaligned = loose(j.a) | (p.inputs == 2 && !shared_b(j) && loose(j.b)) << 1;
   p.args.nodes = 1;
   p.launch.threads = gr_few_warps * 32;
-  p.per_block = gr_few_warps * 32 * (word / size);
+  p.per_block = gr_few_warps * (how.unaligned ? 31 : 32) * (word / size);
   p.blocks_per_group = 1;
 }
 

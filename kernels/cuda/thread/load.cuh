@@ -193,13 +193,9 @@ struct gr_column_word {
     memcpy(&x, &t, word);
     return x;
   }
-  /* The word at p, of which `bytes` are there, in two steps as above. */
-  static __device__ __forceinline__ Word begin(const char *p) { return load(p - ((uintptr_t)p & (word - 1))); }
-  static __device__ __forceinline__ Word end(const Word &x, const char *p, int bytes) {
-    int shift = (int)((uintptr_t)p & (word - 1));
-    if (shift == 0) return x;
-    return gr_realign_words<W>(x, shift + bytes > word ? load(p - shift + word) : x, shift);
-  }
+  /* How far p is into a word, and that word. */
+  static __device__ __forceinline__ int shift(const char *p) { return (int)((uintptr_t)p & (word - 1)); }
+  static __device__ __forceinline__ Word begin(const char *p) { return load(p - shift(p)); }
   static __device__ __forceinline__ gr_type<D> pick(const Word &x, int i) {
     return gr_pick<D>(make_uint4(x.u[0], x.u[W > 1 ? 1 : 0], x.u[W > 2 ? 2 : 0], x.u[W > 2 ? 3 : 0]), i);
   }
