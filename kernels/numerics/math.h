@@ -57,6 +57,14 @@ GR_FN double gr_two_to(int k) { return gr_from_bits64((uint64_t)(k + 1023) << 52
 /* e^x for x in [GR_EXP_LOW, GR_EXP_HIGH]: no branch, no conversion, so that loops vectorise and warps do not part. */
 #define GR_EXP_LOW -745.2
 #define GR_EXP_HIGH 709.8
+/* (e^r - 1 - r) / r^2 by the powers of r: the factor of the highest one, then the others down to the constant. */
+/* clang-format off */
+#define GR_EXP_HIGHEST 2.510038549551032e-08
+#define GR_EXP_POWERS(X)                                                                           \
+  X(2.7620088445409746e-07) X(2.7557268459997064e-06) X(2.4801521295954376e-05)                    \
+  X(0.00019841269863053618) X(0.0013888888917213717) X(0.008333333333330062) X(0.04166666666662413) \
+  X(0.16666666666666669) X(0.5000000000000001)
+/* clang-format on */
 GR_FN double gr_exp_parts(double x, uint64_t *exponent) { /* as p 2^exponent, of which the lowest 12 bits count */
   /* x = k ln 2 + r, |r| <= ln 2 / 2; adding 1.5 * 2^52 rounds to a whole number, and leaves it in the lowest bits. */
   double n = x * 1.4426950408889634 + 6755399441055744.0, high, low, r, p;
@@ -65,11 +73,11 @@ GR_FN double gr_exp_parts(double x, uint64_t *exponent) { /* as p 2^exponent, of
   high = gr_exact_fma(-n, GR_LN2_HIGH, x);
   low = n * GR_LN2_LOW;
   r = high - low;
-  /* clang-format off */
-  p = r * r * (0.5000000000000001 + r * (0.16666666666666669 + r * (0.04166666666662413 + r * (0.008333333333330062 +
-      r * (0.0013888888917213717 + r * (0.00019841269863053618 + r * (2.4801521295954376e-05 +
-      r * (2.7557268459997064e-06 + r * (2.7620088445409746e-07 + r * 2.510038549551032e-08)))))))));
-  /* clang-format on */
+#define GR_X(c) p = c + r * p;
+  p = GR_EXP_HIGHEST;
+  GR_EXP_POWERS(GR_X)
+#undef GR_X
+  p = r * r * p;
   return 1.0 + (high + (p - low));
 }
 GR_FN double gr_exp_within(double x) {

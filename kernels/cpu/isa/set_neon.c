@@ -2,6 +2,7 @@
 #include "kernels/cpu/isa/table.h"
 #if GR_CPU_NEON
 #include "kernels/cpu/isa/vec_neon.h"
+#include "kernels/cpu/isa/bounds.h"
 #define GR_SET "neon"
 #define GR_TABLE gr_cpu_neon
 #include "kernels/cpu/isa/kernels.inc"

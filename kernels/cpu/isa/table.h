@@ -119,8 +119,9 @@ static inline uint32_t *gr_ran_over(uint8_t *low, int64_t slots) {
     GR_COUNT_TWO((t)[6], (t)[7], (slots) + 6); \
   } while (0)
 
-/* softmax of a row of n elements side by side, of a leaf of them at most. */
-typedef void (*gr_softmax_leaf)(gr_dtype t, const char *x, int n, char *out);
+/* softmax of rows of n elements side by side, of a leaf of them at most; from row to row: step and out_step bytes. */
+typedef void (*gr_softmax_leaves)(gr_dtype t, const char *x, int64_t step, int n, char *out, int64_t out_step,
+                                  int64_t rows);
 
 /* y = e^(x - most), in f32 but for f64, for m elements of which none is above most; what follows y's, to a whole
    vector, is overwritten. */
@@ -145,12 +146,10 @@ static inline double gr_softmax_factor(gr_dtype t, double sum) {
 typedef void (*gr_scaled_store)(gr_dtype t, char *to, int64_t stride, const double *y, double factor, int m);
 
 /*
-** softmax or rmsnorm of GR_NARROW_ROWS rows of n elements, turned (GR_NARROW_MOST at most; of softmax, but for f64,
-** GR_NARROW_MOST_F32): element k of row r is at x + k * pitch + r * size, its result at
-** out + (k * GR_NARROW_ROWS + r) * size. w: the weights of rmsnorm, or NULL.
+** softmax or rmsnorm of GR_NARROW_ROWS rows of n elements, turned (GR_NARROW_MOST at most): element k of row r is at
+** x + k * pitch + r * size, its result at out + (k * GR_NARROW_ROWS + r) * size. w: the weights of rmsnorm, or NULL.
 */
 #define GR_NARROW_MOST 32
-#define GR_NARROW_MOST_F32 64
 #define GR_NARROW_ROWS 64
 typedef void (*gr_narrow)(gr_dtype t, const char *x, int64_t pitch, int n, const double *w, double eps, char *out);
 
@@ -248,7 +247,7 @@ typedef struct gr_cpu_table {
   gr_norm_rows norm_rows;
   gr_bins bins;
   gr_count count;
-  gr_softmax_leaf softmax_leaf;
+  gr_softmax_leaves softmax_leaves;
   gr_exps exps;
   gr_exps_beside exps_beside;
   gr_scale_beside scale_beside;

@@ -35,6 +35,12 @@ GR_INLINE vd vd_load_first(gr_dtype t, const void *p, int n) {
 }
 GR_INLINE vf vf_load(gr_dtype t, const void *p) { return (float)vd_load(t, p); }
 
+/* The larger of two; of a NaN and a number the number, which is y. */
+GR_INLINE vf vf_max(vf x, vf y) { return x > y ? x : y; }
+GR_INLINE vd vd_max(vd x, vd y) { return x > y ? x : y; }
+GR_INLINE float vf_most(vf x) { return x; }
+GR_INLINE double vd_most(vd x) { return x; }
+
 GR_INLINE vd vd_scan(int multiply, vd x) {
   (void)multiply;
   return x;

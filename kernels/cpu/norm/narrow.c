@@ -6,8 +6,7 @@ void gr_narrow_rows(gr_narrow kernel, gr_dtype t, const gr_vec *x, const gr_vec 
                     const double *w, double eps) {
   const int size = gr_size_of(t);
   const int64_t pitch = GR_NARROW_ROWS * size + 64;
-  enum { TURNED = GR_NARROW_MOST_F32 * (GR_NARROW_ROWS * 4 + 64), RESULTS = GR_NARROW_MOST_F32 * GR_NARROW_ROWS * 4 };
-  _Static_assert(GR_NARROW_MOST_F32 == 2 * GR_NARROW_MOST, "rows of f64 have no more bytes");
+  enum { TURNED = GR_NARROW_MOST * (GR_NARROW_ROWS * 8 + 64), RESULTS = GR_NARROW_MOST * GR_NARROW_ROWS * 8 };
   char *turned = gr_room_take(TURNED + RESULTS), *results = turned + TURNED;
   for (; from < end; from += GR_NARROW_ROWS) {
     const int rows = end - from < GR_NARROW_ROWS ? (int)(end - from) : GR_NARROW_ROWS;

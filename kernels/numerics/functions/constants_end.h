@@ -14,6 +14,12 @@
 #undef CBRT_UP
 #undef COS_POLY
 #undef EXP2_POLY
+#undef EXP_0
+#undef EXP_1
+#undef EXP_2
+#undef EXP_3
+#undef EXP_4
+#undef EXP_5
 #undef EXP_HIGH
 #undef EXP_LOW
 #undef EXP_NORMAL

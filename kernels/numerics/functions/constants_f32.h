@@ -38,9 +38,14 @@
 #define CBRT_2 0.22222222f
 #define CBRT_3 0.17283951f
 #define LOG_TAIL(f, square) ((f) * (f) * (f) * LOG_POLY(f))
-#define EXP_TAIL(r)                                                                                                  \
-  FMA(r, FMA(r, FMA(r, FMA(r, FMA(r, 0.00019960961f, 0.0013933751f), 0.008333189f), 0.041666478f),                   \
-  0.16666667f), 0.5f)
+/* (e^r - 1 - r) / r^2 by the powers of r */
+#define EXP_0 0.5f
+#define EXP_1 0.16666667f
+#define EXP_2 0.041666478f
+#define EXP_3 0.008333189f
+#define EXP_4 0.0013933751f
+#define EXP_5 0.00019960961f
+#define EXP_TAIL(r) FMA(r, FMA(r, FMA(r, FMA(r, FMA(r, EXP_5, EXP_4), EXP_3), EXP_2), EXP_1), EXP_0)
 #define EXP2_POLY(r)                                                                                                 \
   FMA(r, FMA(r, FMA(r, FMA(r, FMA(r, FMA(r, 1.4704701e-05f, 0.00015456413f), 0.0013336423f), 0.009618077f),          \
   0.055504065f), 0.2402265f), 0.6931472f)
