@@ -194,6 +194,11 @@ static inline int gr_down_doubles(gr_reducer red, gr_dtype t, int64_t n) {
   if ((t != GR_F16 && t != GR_BF16) || red == GR_RED_VARIANCE || red == GR_RED_PRESENT) return 1;
   return n <= GR_LANES(2) && !(red == GR_RED_DOT && t == GR_BF16);
 }
+/* Vectors that these loops take at least: those that go by way of doubles, or of elements as wide, need fewer. */
+static inline int gr_down_least(gr_acc_kind kind, int size) {
+  const int doubles = size == 8 || (size == 4 && (kind == GR_ACC_TREE || kind == GR_ACC_VARIANCE));
+  return doubles ? GR_DOWN_LEAST / 2 : GR_DOWN_LEAST;
+}
 static inline int gr_down_want(gr_op op) { return op == GR_OP_min ? 1 : op == GR_OP_max ? 2 : 3; }
 
 /*

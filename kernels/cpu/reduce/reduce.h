@@ -1,6 +1,6 @@
 /*
 ** What the files that take a reduction apart share: reduce.c (flat, rows, any strides), columns.c, panels.c (columns of
-** a formula), transpose.c and segments.c.
+** a formula), transpose.c, segments.c and results.c.
 */
 #ifndef GR_CPU_REDUCE_H
 #define GR_CPU_REDUCE_H
@@ -18,9 +18,19 @@ typedef struct gr_plan {
   gr_reducer red;
   gr_acc_kind kind;
   int size, inputs;
+  int least; /* vectors side by side that `down` takes, at least */
 } gr_plan;
 
 gr_plan gr_plan_of(const gr_reduce_job *job);
+
+/* What a state comes to. */
+void gr_finish_state(const gr_reduce_job *job, const gr_acc *acc, gr_value *r);
+
+/* Whether results are sums of doubles, or of int64_t, that kernels may write by themselves; of doubles' `count`, which
+   are not the one NaN yet, means are then made. */
+int gr_are_double_sums(const gr_plan *p);
+int gr_are_whole_sums(const gr_plan *p);
+void gr_finish_sums(const gr_plan *p, int count, double *sums);
 
 /* The result of vector v, from its state. */
 void gr_finish_vector(const gr_plan *p, int64_t v, gr_acc acc);
