@@ -16,12 +16,11 @@ static int check_length(gr_capi *q, int64_t n, int64_t rows) {
 gpureduce_status gpureduce_make(gpureduce_context *context, gpureduce_dtype dtype, int64_t length, int64_t rows,
                                 gpureduce_array **out) {
   gr_capi q;
-  gr_capi_out o = {0};
-  gpureduce_array *fresh = NULL;
   if (gr_capi_begin_with(&q, "make", context) && gr_capi_needs(&q, out, "out") && gr_capi_dtype(&q, dtype) &&
-      check_length(&q, length, rows) && gr_capi_open_out(&q, &o, &fresh, NULL, (gr_dtype)dtype, length, rows, 0)) {
-    gr_capi_close_out(&q, &o);
-    *out = fresh;
+      check_length(&q, length, rows)) {
+    gpureduce_array *a = gr_capi_fresh(&q, out);
+    if (a) GR_CAPI_TRY(&q, gr_array_make(q.c, &a->array, (gr_dtype)dtype, length));
+    if (a) a->array.rows = rows;
   }
   return gr_capi_end(&q);
 }
@@ -56,7 +55,6 @@ gr_status gr_capi_wrap(gr_capi *q, const gpureduce_memory *m, const gr_wrapping 
                          .release = kept ? kept->release : m->release,
                          .roams = !kept,
                          .owner = kept ? kept->owner : m->user};
-  const uint64_t stamp = out->stamp;
   gr_context *c = q->c;
   gr_status status = gr_context_ready(c);
   if (status != GR_OK) return status;
@@ -69,7 +67,6 @@ gr_status gr_capi_wrap(gr_capi *q, const gpureduce_memory *m, const gr_wrapping 
                    m->device);
   status = m->device ? gr_wrap_device(c, NULL, out, t, m->length, m->data, m->stream, &w)
                      : gr_wrap(c, out, t, m->length, m->length ? m->data : (void *)(uintptr_t)64, &w);
-  out->stamp = stamp;
   if (status == GR_OK) out->rows = m->rows;
   return status;
 }
@@ -77,10 +74,8 @@ gr_status gr_capi_wrap(gr_capi *q, const gpureduce_memory *m, const gr_wrapping 
 gpureduce_status gpureduce_wrap(gpureduce_context *context, const gpureduce_memory *memory, gpureduce_array **out) {
   gr_capi q;
   if (gr_capi_begin_with(&q, "wrap", context) && gr_capi_needs(&q, out, "out") && gr_capi_check_memory(&q, memory)) {
-    gpureduce_array *a = gr_capi_handle(&q);
+    gpureduce_array *a = gr_capi_fresh(&q, out);
     if (a) GR_CAPI_TRY(&q, gr_capi_wrap(&q, memory, NULL, &a->array));
-    if (q.status == GPUREDUCE_OK) gr_capi_give(a, out);
-    else if (a) gr_capi_forget(a);
   }
   return gr_capi_end(&q);
 }
@@ -89,12 +84,9 @@ gpureduce_status gpureduce_wrap(gpureduce_context *context, const gpureduce_memo
 
 static gpureduce_status view(gr_capi *q, const gr_array *a, int64_t first, int64_t step, int64_t count, int64_t rows,
                              gpureduce_array **out) {
-  gpureduce_array *b = gr_capi_needs(q, out, "out") ? gr_capi_handle(q) : NULL;
-  if (b) {
-    gr_array_view(a, &b->array, first, step, count);
-    b->array.rows = rows;
-    gr_capi_give(b, out);
-  }
+  gpureduce_array *b = gr_capi_needs(q, out, "out") ? gr_capi_fresh(q, out) : NULL;
+  if (b) gr_array_view(a, &b->array, first, step, count);
+  if (b) b->array.rows = rows;
   return gr_capi_end(q);
 }
 
@@ -270,11 +262,9 @@ gpureduce_status gpureduce_set(gpureduce_array *a, int64_t first, int64_t count,
 
 gpureduce_status gpureduce_copy(const gpureduce_array *a, gpureduce_array **out) {
   gr_capi q;
-  gr_capi_out o = {0};
   if (gr_capi_begin(&q, "copy", a)) {
-    gr_array *to = gr_capi_open_out(&q, &o, out, NULL, a->array.dtype, a->array.n, a->array.rows, 0);
+    gr_array *to = gr_capi_out(&q, out, NULL, a->array.dtype, a->array.n, a->array.rows, 0);
     if (to) GR_CAPI_TRY(&q, gr_copy(q.c, &a->array, to));
-    gr_capi_close_out(&q, &o);
   }
   return gr_capi_end(&q);
 }

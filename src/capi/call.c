@@ -106,7 +106,7 @@ static void clear(gr_capi *q, const char *name) {
   q->name = name;
   q->c = NULL;
   q->status = GPUREDUCE_OK;
-  q->entered = q->held = q->count = q->lazy_count = 0;
+  q->entered = q->held = q->count = q->lazy_count = q->fresh_count = 0;
   q->mask = NULL;
 }
 
@@ -153,8 +153,21 @@ int gr_capi_begin(gr_capi *q, const char *name, const gpureduce_array *a) {
   return gr_capi_begin_lazy(q, name, a) && check_array(q, a, "the array");
 }
 
+/* The caller's from now on, or gone. */
+static void hand_over(gpureduce_array *a, gpureduce_array **to) {
+  if (to) {
+    gr_handle_add(a, GR_HANDLE_ARRAY);
+    *to = a;
+  } else {
+    gr_capi_forget(a);
+  }
+}
+
 gpureduce_status gr_capi_end(gr_capi *q) {
   gr_context *c = q->c;
+  for (int k = 0; k < q->fresh_count; k++)
+    hand_over(q->fresh[k].made, q->status == GPUREDUCE_OK ? q->fresh[k].to : NULL);
+  q->fresh_count = 0;
   for (int k = 0; k < q->lazy_count; k++) gr_array_release(&q->lazy[k].elements);
   q->lazy_count = 0;
   if (!q->entered) return q->status;
@@ -234,19 +247,16 @@ int gr_capi_dtype(gr_capi *q, gpureduce_dtype t) {
 /* ---- handles ---- */
 
 /* The lowest bit of a stamp tells the handles of hosts from the values of Lua; addresses and secrets have it even. */
-gpureduce_array *gr_capi_handle(gr_capi *q) {
+gpureduce_array *gr_capi_fresh(gr_capi *q, gpureduce_array **out) {
   gpureduce_array *a = calloc(1, sizeof *a);
   if (!a) {
     gr_capi_refuse(q, GPUREDUCE_NO_MEMORY, "out of memory: no room for a handle");
     return NULL;
   }
   a->array = (gr_array){.stamp = gr_stamp(&a->array) ^ 1, .storage = &gr_released};
+  q->fresh[q->fresh_count].made = a;
+  q->fresh[q->fresh_count++].to = out;
   return a;
-}
-
-void gr_capi_give(gpureduce_array *a, gpureduce_array **out) {
-  gr_handle_add(a, GR_HANDLE_ARRAY);
-  *out = a;
 }
 
 void gr_capi_forget(gpureduce_array *a) {
@@ -289,33 +299,18 @@ static int check_out(gr_capi *q, const gr_array *out, const gr_array *beside, gr
   return 1;
 }
 
-gr_array *gr_capi_open_out(gr_capi *q, gr_capi_out *o, gpureduce_array **out, const gr_array *beside, gr_dtype t,
-                           int64_t n, int64_t rows, int in_place) {
-  *o = (gr_capi_out){.to = out};
+gr_array *gr_capi_out(gr_capi *q, gpureduce_array **out, const gr_array *beside, gr_dtype t, int64_t n, int64_t rows,
+                      int in_place) {
   if (!gr_capi_needs(q, out, "out")) return NULL;
   if (*out) {
     const int before = q->count;
     if (!gr_capi_takes(q, *out, "out")) return NULL;
     q->count = before;
-    if (!check_out(q, &(*out)->array, beside, t, n, in_place)) return NULL;
-    return o->array = &(*out)->array;
+    return check_out(q, &(*out)->array, beside, t, n, in_place) ? &(*out)->array : NULL;
   }
-  o->made = gr_capi_handle(q);
-  if (!o->made) return NULL;
-  gr_array *a = &o->made->array;
-  const uint64_t stamp = a->stamp;
-  GR_CAPI_TRY(q, gr_array_make_beside(q->c, beside, a, t, n));
-  a->stamp = stamp;
-  a->rows = rows;
-  if (q->status == GPUREDUCE_OK) return o->array = a;
-  gr_capi_forget(o->made);
-  o->made = NULL;
-  return NULL;
-}
-
-void gr_capi_close_out(gr_capi *q, gr_capi_out *o) {
-  if (!o->made) return;
-  if (q->status == GPUREDUCE_OK) gr_capi_give(o->made, o->to);
-  else gr_capi_forget(o->made);
-  o->made = NULL;
+  gpureduce_array *made = gr_capi_fresh(q, out);
+  if (!made) return NULL;
+  GR_CAPI_TRY(q, gr_array_make_beside(q->c, beside, &made->array, t, n));
+  made->array.rows = rows;
+  return q->status == GPUREDUCE_OK ? &made->array : NULL;
 }

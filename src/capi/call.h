@@ -18,6 +18,7 @@
 
 #define GR_CAPI_ARRAYS 8
 #define GR_CAPI_LAZY 4
+#define GR_CAPI_FRESH GR_OPERATOR_STATES
 
 /* A handle. Values of Lua that are borrowed have no more than the array. */
 struct gpureduce_array {
@@ -41,6 +42,10 @@ typedef struct gr_capi {
   gr_capi_lazy lazy[GR_CAPI_LAZY]; /* its expressions, too */
   int lazy_count;
   const gr_array *mask; /* says what is missing: results go elsewhere in any case */
+  struct {
+    gpureduce_array *made, **to;
+  } fresh[GR_CAPI_FRESH]; /* new arrays: its end hands them over, or drops them if it failed */
+  int fresh_count;
   gpureduce_options options;
 } gr_capi;
 
@@ -102,24 +107,19 @@ int gr_capi_again(gr_capi *, gr_status);
 /* What keeps its arguments in a struct of its own. What the struct is called is in `what`. */
 #define GR_CAPI_FIRST(type, last) (offsetof(type, last) + sizeof(((type *)0)->last))
 
-/* A new handle, of a released array; NULL, with the status set, when there is no memory. */
-gpureduce_array *gr_capi_handle(gr_capi *);
+/*
+** A new handle, of a released array, which goes to *out (NULL: nowhere) when the call ends well. NULL, with the status
+** set, when there is no memory.
+*/
+gpureduce_array *gr_capi_fresh(gr_capi *, gpureduce_array **out);
 void gr_capi_forget(gpureduce_array *);
-/* It has its elements, and is the caller's from now on. */
-void gr_capi_give(gpureduce_array *, gpureduce_array **out);
 
 /*
 ** Where results go: *out if it is an array, which must be as asked for, beside `beside` and apart from the arrays of
-** the call (or with `in_place`, the same as one of them); else a new array. NULL when that is refused. done: after the
-** core has run; it hands a new array over, or drops it after a failure.
+** the call (or with `in_place`, the same as one of them); else a new array. NULL when that is refused.
 */
-typedef struct gr_capi_out {
-  gpureduce_array **to, *made;
-  gr_array *array;
-} gr_capi_out;
-gr_array *gr_capi_open_out(gr_capi *, gr_capi_out *, gpureduce_array **out, const gr_array *beside, gr_dtype, int64_t n,
-                           int64_t rows, int in_place);
-void gr_capi_close_out(gr_capi *, gr_capi_out *);
+gr_array *gr_capi_out(gr_capi *, gpureduce_array **out, const gr_array *beside, gr_dtype, int64_t n, int64_t rows,
+                      int in_place);
 
 /* Makes the context what a config says; for gr_context_new. Refuses with a text (gr_capi_fail) and a status. */
 gpureduce_status gr_capi_check_config(const gpureduce_config *);

@@ -126,7 +126,6 @@ static int64_t rows_of(const gr_map_call *call) {
 gpureduce_status gpureduce_map(const char *op, const gpureduce_operand *operands, int count,
                                const gpureduce_options *options, gpureduce_array **out) {
   gr_capi q = {.name = "map"};
-  gr_capi_out o = {0};
   mapping m;
   const gpureduce_array *first = NULL;
   if (!gr_capi_needs(&q, op, "op") || !gr_capi_needs(&q, operands, "operands")) return q.status;
@@ -135,9 +134,8 @@ gpureduce_status gpureduce_map(const char *op, const gpureduce_operand *operands
   if (!first) return gr_capi_fail(GPUREDUCE_BAD, "map: an array among the operands expected");
   if (gr_capi_begin(&q, "map", first) && check_arrays(&q, operands, count) &&
       read_map(&q, op, operands, count, options, &m)) {
-    gr_array *to = gr_capi_open_out(&q, &o, out, m.like, m.out, m.like->n, rows_of(&m.call), 1);
+    gr_array *to = gr_capi_out(&q, out, m.like, m.out, m.like->n, rows_of(&m.call), 1);
     if (to) GR_CAPI_TRY(&q, gr_map_arrays(q.c, &m.call, to));
-    gr_capi_close_out(&q, &o);
   }
   return gr_capi_end(&q);
 }
@@ -178,14 +176,12 @@ static const gr_array *take_index(gr_capi *q, const gr_array *a, const gpureduce
 
 gpureduce_status gpureduce_take(const gpureduce_array *a, const gpureduce_array *index, gpureduce_array **out) {
   gr_capi q;
-  gr_capi_out o = {0};
   const gr_array *x = NULL, *i = NULL;
   if (gr_capi_begin_lazy(&q, "take", a)) x = gr_capi_elements(&q, a);
   if (x) i = take_index(&q, x, index);
   if (i) {
-    gr_array *to = gr_capi_open_out(&q, &o, out, x, x->dtype, i->n, 0, 0);
-    if (to) GR_CAPI_TRY(&q, gr_take(q.c, x, i, to, o.made != NULL));
-    gr_capi_close_out(&q, &o);
+    gr_array *to = gr_capi_out(&q, out, x, x->dtype, i->n, 0, 0);
+    if (to) GR_CAPI_TRY(&q, gr_take(q.c, x, i, to, !*out));
   }
   return gr_capi_end(&q);
 }
@@ -250,9 +246,7 @@ gpureduce_status gpureduce_compact(const gpureduce_array *a, const gpureduce_arr
   const gr_array *x = NULL, *m = NULL;
   if (gr_capi_begin_lazy(&q, "compact", a) && gr_capi_needs(&q, out, "out")) x = gr_capi_elements(&q, a);
   if (x) m = take_mask(&q, x, mask);
-  if (m) to = gr_capi_handle(&q);
+  if (m) to = gr_capi_fresh(&q, out);
   if (to) GR_CAPI_TRY(&q, compact(q.c, x, m, &to->array));
-  if (to && q.status == GPUREDUCE_OK) gr_capi_give(to, out);
-  else if (to) gr_capi_forget(to);
   return gr_capi_end(&q);
 }

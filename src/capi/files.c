@@ -46,20 +46,17 @@ gpureduce_status gpureduce_load(gpureduce_context *context, const char *path, co
   if (!gr_capi_begin_with(&q, "load", context) || !gr_capi_needs(&q, out, "out") || !read_file(&q, path, file, &l))
     return gr_capi_end(&q);
   gr_status status = gr_load_begin(q.c, &l);
-  if (status == GR_OK && (a = gr_capi_handle(&q)) != NULL) {
-    const uint64_t stamp = a->array.stamp;
+  if (status == GR_OK && (a = gr_capi_fresh(&q, out)) != NULL) {
     status = gr_load_finish(q.c, &l, &a->array);
     if (status != GR_OK && gr_capi_again(&q, status)) status = gr_load_finish(q.c, &l, &a->array);
-    a->array.stamp = stamp;
     if (l.npy && l.header.dimensions == 2) a->array.rows = l.header.shape[0];
   }
   if (status != GR_OK) said(&q, status, path);
   const int code = errno;
   gr_load_end(&l);
-  if (a && q.status == GPUREDUCE_OK) gr_capi_give(a, out);
-  else if (a) gr_capi_forget(a);
+  gr_capi_end(&q);
   errno = code;
-  return gr_capi_end(&q);
+  return q.status;
 }
 
 gpureduce_status gpureduce_save(const gpureduce_array *a, const char *path) {

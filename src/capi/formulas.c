@@ -74,16 +74,15 @@ static gr_expression *bind(gr_capi *q, const gr_formula *f, const gr_given *give
 }
 
 /* A handle for the expression, which it owns from now on. */
-static gpureduce_array *handle_of(gr_capi *q, gr_expression *e) {
-  gpureduce_array *a = gr_capi_handle(q);
-  if (!a) return gr_expression_release(e), free(e), NULL;
-  const uint64_t stamp = a->array.stamp;
-  a->e = e;
-  GR_CAPI_TRY(q, gr_expression_promise(q->c, e, &a->array));
-  a->array.stamp = stamp;
-  if (q->status == GPUREDUCE_OK) return a;
-  gr_capi_forget(a);
-  return NULL;
+static void give(gr_capi *q, gr_expression *e, gpureduce_array **out) {
+  gpureduce_array *a = gr_capi_fresh(q, out);
+  if (a) {
+    a->e = e;
+    GR_CAPI_TRY(q, gr_expression_promise(q->c, e, &a->array));
+  } else {
+    gr_expression_release(e);
+    free(e);
+  }
 }
 
 gpureduce_status gpureduce_formula(gpureduce_context *context, const char *text, const gpureduce_input *inputs,
@@ -92,15 +91,13 @@ gpureduce_status gpureduce_formula(gpureduce_context *context, const char *text,
   gr_given given[GR_FORMULA_NAMES];
   gr_formula *f = NULL;
   gr_expression *e = NULL;
-  gpureduce_array *a = NULL;
   if (gr_capi_begin_with(&q, "formula", context) && gr_capi_needs(&q, out, "out") && check_inputs(&q, inputs, count))
     f = read_text(&q, text);
   if (f && length < -1)
     gr_capi_refuse(&q, GPUREDUCE_BAD, "length: -1, 0 or more expected, got %lld", (long long)length);
   else if (f && read_inputs(&q, f, inputs, count, given)) e = bind(&q, f, given, length);
   free(f);
-  if (e) a = handle_of(&q, e);
-  if (a) gr_capi_give(a, out);
+  if (e) give(&q, e, out);
   return gr_capi_end(&q);
 }
 
@@ -122,19 +119,17 @@ static int check_apart(gr_capi *q, const gr_expression *e, const gr_array *out) 
 
 gpureduce_status gpureduce_eval(const gpureduce_array *a, gpureduce_array **out) {
   gr_capi q;
-  gr_capi_out o = {0};
   if (gr_capi_begin_lazy(&q, "eval", a)) {
     const gr_expression *e = gr_capi_expression(a);
     const gr_array *x = &a->array;
     gr_array beside = *x;
     if (e && e->program.input_count) beside.storage = e->inputs[0].storage; /* whose device it may have left */
-    gr_array *to = gr_capi_open_out(&q, &o, out, &beside, x->dtype, x->n, x->rows, 1);
+    gr_array *to = gr_capi_out(&q, out, &beside, x->dtype, x->n, x->rows, 1);
     if (to && !e) GR_CAPI_TRY(&q, gr_copy(q.c, x, to));
     else if (to && check_apart(&q, e, to)) {
       q.lazy[q.lazy_count++] = (gr_capi_lazy){.e = e}; /* its arrays leave a device that is lost */
       GR_CAPI_TRY(&q, gr_expression_eval(q.c, e, to));
     }
-    gr_capi_close_out(&q, &o);
   }
   return gr_capi_end(&q);
 }

@@ -35,15 +35,10 @@ static int take_parcel(gr_capi *q, const gpureduce_parcel *p) {
 gpureduce_status gpureduce_attach(gpureduce_context *context, gpureduce_parcel *parcel, gpureduce_array **out) {
   gr_capi q;
   if (gr_capi_begin_with(&q, "attach", context) && gr_capi_needs(&q, out, "out") && take_parcel(&q, parcel)) {
-    gpureduce_array *a = gr_capi_handle(&q);
+    gpureduce_array *a = gr_capi_fresh(&q, out);
     if (a) GR_CAPI_TRY(&q, gr_parcel_open(q.c, &parcel->parcel, &a->array));
-    if (q.status == GPUREDUCE_OK) {
-      free(parcel);
-      gr_capi_give(a, out);
-    } else {
-      gr_handle_add(parcel, GR_HANDLE_PARCEL);
-      if (a) gr_capi_forget(a);
-    }
+    if (q.status == GPUREDUCE_OK) free(parcel);
+    else gr_handle_add(parcel, GR_HANDLE_PARCEL);
   }
   return gr_capi_end(&q);
 }

@@ -132,10 +132,10 @@ gpureduce_status gpureduce_operator_reduce(gpureduce_operator *o, const gpureduc
 
 /* Arrays for all results of the operator, as long as n. 0: one is refused. */
 static int open_outs(gr_capi *q, const gr_custom *u, gpureduce_array **out, const gr_array *beside, int64_t n,
-                     int64_t rows, int in_place, gr_capi_out *outs, gr_array **to) {
+                     int64_t rows, int in_place, gr_array **to) {
   if (!gr_capi_needs(q, out, "out")) return 0;
   for (int k = 0; k < u->op.results; k++) {
-    to[k] = gr_capi_open_out(q, &outs[k], &out[k], beside, u->op.result[k], n, rows, in_place && u->op.results == 1);
+    to[k] = gr_capi_out(q, &out[k], beside, u->op.result[k], n, rows, in_place && u->op.results == 1);
     for (int j = 0; j < k && to[k]; j++)
       if (gr_array_overlap(to[j], to[k])) return gr_capi_refuse(q, GPUREDUCE_BAD, "arrays of out overlap");
     if (!to[k]) return 0;
@@ -143,17 +143,11 @@ static int open_outs(gr_capi *q, const gr_custom *u, gpureduce_array **out, cons
   return 1;
 }
 
-static gpureduce_status close_outs(gr_capi *q, gr_capi_out *outs) {
-  for (int k = 0; k < GR_OPERATOR_STATES; k++) gr_capi_close_out(q, &outs[k]);
-  return gr_capi_end(q);
-}
-
 gpureduce_status gpureduce_operator_reduce_each(gpureduce_operator *o, const gpureduce_array *a,
                                                 const gpureduce_options *options, gpureduce_array **out) {
   gr_capi q;
   gr_reduced of;
   gr_capi_reading by;
-  gr_capi_out outs[GR_OPERATOR_STATES] = {{0}};
   gr_array *to[GR_OPERATOR_STATES];
   const gpureduce_options *given = NULL;
   if (begin(&q, "operator_reduce_each", o, a, &of))
@@ -161,9 +155,9 @@ gpureduce_status gpureduce_operator_reduce_each(gpureduce_operator *o, const gpu
   if (given && gr_capi_vectors(&q, given, of, &by)) {
     const int64_t n = gr_shape_results(by.shape, of.a->n);
     if (!by.shape.rows && !by.shape.segments) gr_capi_refuse(&q, GPUREDUCE_BAD, "options: rows or segments expected");
-    else if (open_outs(&q, o->u, out, of.a, n, 0, 0, outs, to) && n) GR_CAPI_TRY(&q, reduce(q.c, o->u, &by, to, NULL));
+    else if (open_outs(&q, o->u, out, of.a, n, 0, 0, to) && n) GR_CAPI_TRY(&q, reduce(q.c, o->u, &by, to, NULL));
   }
-  return close_outs(&q, outs);
+  return gr_capi_end(&q);
 }
 
 static gr_status scan(gr_context *c, gr_custom *u, const gr_array *a, const gr_missing *m, gr_array *const *out,
@@ -177,14 +171,13 @@ gpureduce_status gpureduce_operator_scan(gpureduce_operator *o, const gpureduce_
                                          const gpureduce_options *options, gpureduce_array **out) {
   gr_capi q;
   gr_reduced of;
-  gr_capi_out outs[GR_OPERATOR_STATES] = {{0}};
   gr_array *to[GR_OPERATOR_STATES];
   gr_missing missing;
   const gpureduce_options *given = NULL;
   if (begin(&q, "operator_scan", o, a, &of)) given = gr_capi_options(&q, options, GR_TAKES_ORDER | GR_TAKES_MISSING);
   const gr_array *x = given ? gr_capi_elements(&q, a) : NULL;
   if (x && gr_capi_missing(&q, given->mask, given->skipnan, x, &missing) &&
-      open_outs(&q, o->u, out, x, x->n, x->rows, 1, outs, to))
+      open_outs(&q, o->u, out, x, x->n, x->rows, 1, to))
     GR_CAPI_TRY(&q, scan(q.c, o->u, x, &missing, to, given->exclusive != 0, given->reverse != 0));
-  return close_outs(&q, outs);
+  return gr_capi_end(&q);
 }

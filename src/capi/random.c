@@ -19,7 +19,6 @@ gpureduce_status gpureduce_random(gpureduce_context *context, const char *kind, 
   static const char *const names[] = {"rand", "randn", "exponential", NULL};
   static const int kinds[] = {GR_UNIFORM, GR_NORMAL, GR_EXPONENTIAL};
   gr_capi q;
-  gr_capi_out o = {0};
   int k = -1;
   if (!gr_capi_begin_with(&q, "random", context) || (k = gr_capi_named(&q, kind, names, "kind")) < 0 ||
       !gr_capi_dtype(&q, dtype))
@@ -27,9 +26,8 @@ gpureduce_status gpureduce_random(gpureduce_context *context, const char *kind, 
   if (!gr_is_float((gr_dtype)dtype))
     gr_capi_refuse(&q, GPUREDUCE_BAD, "float dtype expected, got %s", gr_dtypes[dtype].name);
   else if (check_draw(&q, length, stream)) {
-    gr_array *to = gr_capi_open_out(&q, &o, out, NULL, (gr_dtype)dtype, length, 0, 0);
+    gr_array *to = gr_capi_out(&q, out, NULL, (gr_dtype)dtype, length, 0, 0);
     if (to) GR_CAPI_TRY(&q, gr_random(q.c, to, (gr_draw){seed, stream}, kinds[k]));
-    gr_capi_close_out(&q, &o);
   }
   return gr_capi_end(&q);
 }
@@ -37,7 +35,6 @@ gpureduce_status gpureduce_random(gpureduce_context *context, const char *kind, 
 gpureduce_status gpureduce_randint(gpureduce_context *context, int64_t low, int64_t high, gpureduce_dtype dtype,
                                    int64_t length, uint64_t seed, uint64_t stream, gpureduce_array **out) {
   gr_capi q;
-  gr_capi_out o = {0};
   if (!gr_capi_begin_with(&q, "randint", context) || !check_integers(&q, dtype) || !check_draw(&q, length, stream))
     return gr_capi_end(&q);
   const gr_dtype_info *t = &gr_dtypes[dtype];
@@ -45,10 +42,9 @@ gpureduce_status gpureduce_randint(gpureduce_context *context, int64_t low, int6
     gr_capi_refuse(&q, GPUREDUCE_BAD, "low and high: a range of %s expected, got %lld to %lld", t->name, (long long)low,
                    (long long)high);
   } else {
-    gr_array *to = gr_capi_open_out(&q, &o, out, NULL, (gr_dtype)dtype, length, 0, 0);
+    gr_array *to = gr_capi_out(&q, out, NULL, (gr_dtype)dtype, length, 0, 0);
     const uint64_t range = (uint64_t)high - (uint64_t)low + 1;
     if (to) GR_CAPI_TRY(&q, gr_random_whole(q.c, to, (gr_draw){seed, stream}, low, range));
-    gr_capi_close_out(&q, &o);
   }
   return gr_capi_end(&q);
 }
@@ -56,16 +52,14 @@ gpureduce_status gpureduce_randint(gpureduce_context *context, int64_t low, int6
 gpureduce_status gpureduce_permutation(gpureduce_context *context, gpureduce_dtype dtype, int64_t length, uint64_t seed,
                                        uint64_t stream, gpureduce_array **out) {
   gr_capi q;
-  gr_capi_out o = {0};
   if (!gr_capi_begin_with(&q, "permutation", context) || !check_integers(&q, dtype) || !check_draw(&q, length, stream))
     return gr_capi_end(&q);
   if (length > gr_dtypes[dtype].highest) {
     gr_capi_refuse(&q, GPUREDUCE_BAD, "length of at most %lld, the highest of %s, expected, got %lld",
                    (long long)gr_dtypes[dtype].highest, gr_dtypes[dtype].name, (long long)length);
   } else {
-    gr_array *to = gr_capi_open_out(&q, &o, out, NULL, (gr_dtype)dtype, length, 0, 0);
+    gr_array *to = gr_capi_out(&q, out, NULL, (gr_dtype)dtype, length, 0, 0);
     if (to) GR_CAPI_TRY(&q, gr_random_order(q.c, to, (gr_draw){seed, stream}, length));
-    gr_capi_close_out(&q, &o);
   }
   return gr_capi_end(&q);
 }
@@ -84,16 +78,14 @@ static int check_choice(gr_capi *q, const gr_choice *choice, int64_t length) {
 gpureduce_status gpureduce_choice(const gpureduce_array *a, int64_t length, int replace, const gpureduce_array *weights,
                                   uint64_t seed, uint64_t stream, gpureduce_array **out) {
   gr_capi q;
-  gr_capi_out o = {0};
   gr_choice choice = {.replace = replace != 0, .draw = {seed, stream}};
   if (!gr_capi_begin_lazy(&q, "choice", a) || (weights && !gr_capi_takes_lazy(&q, weights, "weights")))
     return gr_capi_end(&q);
   choice.a = gr_capi_elements(&q, a);
   if (choice.a && weights) choice.weights = gr_capi_elements(&q, weights);
   if (q.status == GPUREDUCE_OK && check_choice(&q, &choice, length)) {
-    gr_array *to = gr_capi_open_out(&q, &o, out, choice.a, choice.a->dtype, length, 0, 0);
+    gr_array *to = gr_capi_out(&q, out, choice.a, choice.a->dtype, length, 0, 0);
     if (to) GR_CAPI_TRY(&q, gr_choose(q.c, &choice, to));
-    gr_capi_close_out(&q, &o);
   }
   return gr_capi_end(&q);
 }

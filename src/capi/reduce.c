@@ -237,19 +237,16 @@ gpureduce_status gpureduce_reduce_each(const char *op, const gpureduce_array *a,
                                        gpureduce_array **out2) {
   gr_capi q;
   asked x;
-  gr_capi_out o = {0}, o2 = {0};
   if (gr_capi_begin_lazy(&q, "reduce_each", a) && read_call(&q, op, a, b, options, 1, &x)) {
     const gr_dtype t = x.single ? GR_F32 : x.exact ? GR_F64 : gr_result_dtype(x.of.op, x.of.a.a->dtype);
     const int64_t n = gr_shape_results(x.by.shape, x.of.a.a->n);
-    gr_array *to = gr_capi_open_out(&q, &o, out, x.of.a.a, t, n, 0, 0), *to2 = NULL;
+    gr_array *to = gr_capi_out(&q, out, x.of.a.a, t, n, 0, 0), *to2 = NULL;
     const int two = x.of.op == GR_OP_minmax;
     if (to && two && out == out2) gr_capi_refuse(&q, GPUREDUCE_BAD, "out and out2 are one");
-    else if (to && two) to2 = gr_capi_open_out(&q, &o2, out2, x.of.a.a, t, n, 0, 0);
+    else if (to && two) to2 = gr_capi_out(&q, out2, x.of.a.a, t, n, 0, 0);
     if (to2 && gr_array_overlap(to, to2)) gr_capi_refuse(&q, GPUREDUCE_BAD, "out and out2 overlap");
     const gr_partial_reduction p = partial(&x);
     if (q.status == GPUREDUCE_OK && n) GR_CAPI_TRY(&q, gr_partial_each(q.c, &p, to, to2));
-    gr_capi_close_out(&q, &o);
-    gr_capi_close_out(&q, &o2);
   }
   return gr_capi_end(&q);
 }
@@ -259,7 +256,6 @@ gpureduce_status gpureduce_reduce_each(const char *op, const gpureduce_array *a,
 gpureduce_status gpureduce_scan(const char *op, const gpureduce_array *a, const gpureduce_options *options,
                                 gpureduce_array **out) {
   gr_capi q;
-  gr_capi_out u = {0};
   gr_capi_reading by;
   const gpureduce_options *o = NULL;
   gr_reduced x = {NULL, NULL};
@@ -269,10 +265,9 @@ gpureduce_status gpureduce_scan(const char *op, const gpureduce_array *a, const 
   if (o) x = gr_capi_operand(&q, a);
   if (x.a && gr_capi_vectors(&q, o, x, &by)) {
     const gr_op which = (gr_op)gr_op_named(op);
-    gr_array *to = gr_capi_open_out(&q, &u, out, x.a, gr_scan_dtype(which, x.a->dtype), x.a->n, x.a->rows, 1);
+    gr_array *to = gr_capi_out(&q, out, x.a, gr_scan_dtype(which, x.a->dtype), x.a->n, x.a->rows, 1);
     const gr_partial p = {.a = by.of, .missing = by.missing};
     if (to) GR_CAPI_TRY(&q, gr_partial_scan(q.c, which, by.shape, &p, to, o->exclusive != 0, o->reverse != 0));
-    gr_capi_close_out(&q, &u);
   }
   return gr_capi_end(&q);
 }

@@ -20,15 +20,13 @@ static int read_rows(gr_capi *q, const gpureduce_options *options, int takes, co
 
 gpureduce_status gpureduce_softmax(const gpureduce_array *a, const gpureduce_options *options, gpureduce_array **out) {
   gr_capi q;
-  gr_capi_out o = {0};
   int64_t rows;
   double eps;
   if (!gr_capi_begin_lazy(&q, "softmax", a)) return gr_capi_end(&q);
   const gr_array *x = gr_capi_elements(&q, a);
   if (x && gr_capi_float(&q, x) && read_rows(&q, options, GR_TAKES_SHAPE, x, &rows, &eps)) {
-    gr_array *to = gr_capi_open_out(&q, &o, out, x, x->dtype, x->n, x->rows, 1);
+    gr_array *to = gr_capi_out(&q, out, x, x->dtype, x->n, x->rows, 1);
     if (to) GR_CAPI_TRY(&q, gr_softmax(q.c, x, to, rows));
-    gr_capi_close_out(&q, &o);
   }
   return gr_capi_end(&q);
 }
@@ -36,17 +34,15 @@ gpureduce_status gpureduce_softmax(const gpureduce_array *a, const gpureduce_opt
 gpureduce_status gpureduce_rmsnorm(const gpureduce_array *a, const gpureduce_array *weights,
                                    const gpureduce_options *options, gpureduce_array **out) {
   gr_capi q;
-  gr_capi_out o = {0};
   int64_t rows;
   double eps;
   if (!gr_capi_begin_lazy(&q, "rmsnorm", a)) return gr_capi_end(&q);
   const gr_array *x = gr_capi_elements(&q, a), *w = weights ? &weights->array : NULL;
   if (x && gr_capi_float(&q, x) && read_rows(&q, options, GR_TAKES_SHAPE | GR_TAKES_EPS, x, &rows, &eps) &&
       (!w || (gr_capi_takes(&q, weights, "weights") && gr_capi_like(&q, x, w, x->n / rows, "weights")))) {
-    gr_array *to = gr_capi_open_out(&q, &o, out, x, x->dtype, x->n, x->rows, 1);
+    gr_array *to = gr_capi_out(&q, out, x, x->dtype, x->n, x->rows, 1);
     if (to && w && gr_array_overlap(to, w)) gr_capi_refuse(&q, GPUREDUCE_BAD, "out overlaps the weights");
     else if (to) GR_CAPI_TRY(&q, gr_rmsnorm(q.c, x, w, to, rows, eps));
-    gr_capi_close_out(&q, &o);
   }
   return gr_capi_end(&q);
 }
@@ -59,12 +55,10 @@ static int check_matrix(gr_capi *q, const gr_array *a) {
 
 gpureduce_status gpureduce_transpose(const gpureduce_array *a, gpureduce_array **out) {
   gr_capi q;
-  gr_capi_out o = {0};
   if (gr_capi_begin(&q, "transpose", a) && check_matrix(&q, &a->array)) {
     const gr_array *x = &a->array;
-    gr_array *to = gr_capi_open_out(&q, &o, out, x, x->dtype, x->n, gr_array_columns(x), 0);
+    gr_array *to = gr_capi_out(&q, out, x, x->dtype, x->n, gr_array_columns(x), 0);
     if (to) GR_CAPI_TRY(&q, gr_transpose(q.c, x, to));
-    gr_capi_close_out(&q, &o);
   }
   return gr_capi_end(&q);
 }
@@ -72,7 +66,6 @@ gpureduce_status gpureduce_transpose(const gpureduce_array *a, gpureduce_array *
 gpureduce_status gpureduce_covariance(const gpureduce_array *a, const gpureduce_options *options, int correlation,
                                       gpureduce_array **out) {
   gr_capi q;
-  gr_capi_out u = {0};
   const gpureduce_options *o = NULL;
   const gr_array *x = NULL;
   gr_missing missing;
@@ -88,11 +81,10 @@ gpureduce_status gpureduce_covariance(const gpureduce_array *a, const gpureduce_
   else if (!(o->ddof < (double)rows)) gr_capi_refuse(&q, GPUREDUCE_BAD, "options: ddof less than the rows expected");
   else if (columns > INT32_MAX) gr_capi_refuse(&q, GPUREDUCE_BAD, "%lld columns are too many", (long long)columns);
   if (q.status == GPUREDUCE_OK) {
-    gr_array *to = gr_capi_open_out(&q, &u, out, x, GR_F64, columns * columns, columns, 0);
+    gr_array *to = gr_capi_out(&q, out, x, GR_F64, columns * columns, columns, 0);
     if (to && !gr_array_dense(to)) gr_capi_refuse(&q, GPUREDUCE_BAD, "out: elements side by side expected");
     else if (to && columns)
       GR_CAPI_TRY(&q, gr_covariance_present(q.c, x, rows, &missing, o->ddof, correlation != 0, to));
-    gr_capi_close_out(&q, &u);
   }
   return gr_capi_end(&q);
 }

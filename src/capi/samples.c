@@ -48,9 +48,8 @@ static int read_grown(gr_capi *q, const gpureduce_binning *given, gpureduce_binn
 
 /* Where counts go, apart from all that is read. */
 static int read_into(gr_capi *q, const gr_array *a, gpureduce_array *into, gr_binning *b) {
-  gr_capi_out o;
   if (!into) return 1;
-  b->into = gr_capi_open_out(q, &o, &into, a, gr_histogram_dtype(b->weights.a), b->bins + 3, 0, 0);
+  b->into = gr_capi_out(q, &into, a, gr_histogram_dtype(b->weights.a), b->bins + 3, 0, 0);
   if (!b->into || gr_array_dense(b->into)) return b->into != NULL;
   return gr_capi_refuse(q, GPUREDUCE_BAD, "into: elements side by side expected");
 }
@@ -82,16 +81,8 @@ static int open_results(gr_capi *q, results *r) {
       if (r->to[k] && r->to[j] == r->to[k]) return gr_capi_refuse(q, GPUREDUCE_BAD, "counts and edges are one");
   }
   for (int k = 0; k < r->count; k++)
-    if (!(r->made[k] = gr_capi_handle(q))) return 0;
+    if (!(r->made[k] = gr_capi_fresh(q, r->to[k]))) return 0;
   return 1;
-}
-
-static gpureduce_status close_results(gr_capi *q, results *r) {
-  for (int k = 0; k < r->count; k++) {
-    if (r->made[k] && r->to[k] && q->status == GPUREDUCE_OK) gr_capi_give(r->made[k], r->to[k]);
-    else if (r->made[k]) gr_capi_forget(r->made[k]);
-  }
-  return gr_capi_end(q);
 }
 
 /* Of a first try that ran out of memory. */
@@ -115,7 +106,7 @@ gpureduce_status gpureduce_histogram(const gpureduce_array *a, const gpureduce_b
     r.optional |= b.into != NULL;
     if (open_results(&q, &r)) GR_CAPI_TRY(&q, histogram(&q, of, &b, &r));
   }
-  return close_results(&q, &r);
+  return gr_capi_end(&q);
 }
 
 static gr_status histogram_each(gr_capi *q, gr_shape s, const gr_array *a, gr_binning *b, results *r) {
@@ -140,7 +131,7 @@ gpureduce_status gpureduce_histogram_each(const gpureduce_array *a, const gpured
     if (!s.rows) gr_capi_refuse(&q, GPUREDUCE_BAD, "options: rows expected");
     else if (open_results(&q, &r)) GR_CAPI_TRY(&q, histogram_each(&q, s, x, &b, &r));
   }
-  return close_results(&q, &r);
+  return gr_capi_end(&q);
 }
 
 /* ---- of pairs ---- */
@@ -207,7 +198,7 @@ gpureduce_status gpureduce_histogram2d(const gpureduce_array *x, const gpureduce
                      (long long)p.bins[1].bins, (long long)GR_MOST_CELLS);
     else if (open_results(&q, &r)) GR_CAPI_TRY(&q, histogram2d(&q, &pairs, p, &r));
   }
-  return close_results(&q, &r);
+  return gr_capi_end(&q);
 }
 
 /* ---- quantiles ---- */
@@ -266,7 +257,6 @@ static int read_sample(gr_capi *q, const gpureduce_options *o, const char *metho
 gpureduce_status gpureduce_quantiles_each(const gpureduce_array *a, const double *shares, int64_t count,
                                           const char *method, const gpureduce_options *options, gpureduce_array **out) {
   gr_capi q;
-  gr_capi_out u = {0};
   gr_shape s;
   gr_sample sample;
   const gpureduce_options *o = NULL;
@@ -284,9 +274,8 @@ gpureduce_status gpureduce_quantiles_each(const gpureduce_array *a, const double
   else if (vectors && count > INT64_MAX / 8 / vectors) gr_capi_refuse(&q, GPUREDUCE_BAD, "too many results");
   if (q.status == GPUREDUCE_OK) {
     gr_array *to =
-        gr_capi_open_out(&q, &u, out, x, o->single ? GR_F32 : own, vectors * count, s.rows && count > 1 ? count : 0, 0);
+        gr_capi_out(&q, out, x, o->single ? GR_F32 : own, vectors * count, s.rows && count > 1 ? count : 0, 0);
     if (to && to->n) GR_CAPI_TRY(&q, gr_quantiles_each(q.c, s, &sample, shares, count, (gr_quantile_method)k, to));
-    gr_capi_close_out(&q, &u);
   }
   return gr_capi_end(&q);
 }

@@ -23,10 +23,8 @@ gpureduce_status gpureduce_from_dlpack(gpureduce_context *context, void *tensor,
     const gr_dl_options o = options_of(flags, stream);
     const gr_dl d = {tensor, !(flags & GPUREDUCE_UNVERSIONED)};
     gr_dlpack_settle(q.c);
-    gpureduce_array *a = gr_capi_handle(&q);
+    gpureduce_array *a = gr_capi_fresh(&q, out);
     if (a) GR_CAPI_TRY(&q, gr_dlpack_import(q.c, d, &o, &a->array, transposed));
-    if (q.status == GPUREDUCE_OK) gr_capi_give(a, out);
-    else if (a) gr_capi_forget(a);
   }
   return gr_capi_end(&q);
 }
