@@ -57,10 +57,8 @@ gr_status gr_capi_wrap(gr_capi *q, const gpureduce_memory *m, const gr_wrapping 
                          .owner = kept ? kept->owner : m->user};
   gr_context *c = q->c;
   gr_status status = gr_context_ready(c);
+  if (status == GR_OK) status = gr_context_allows_length(c, m->length);
   if (status != GR_OK) return status;
-  if (c->limits.elements && m->length > c->limits.elements)
-    return gr_fail(c, GR_BAD, "%lld elements of an array at most, as %s says, got %lld", (long long)c->limits.elements,
-                   gr_limits_by(c), (long long)m->length);
   if (m->device && strcmp(m->device, c->queue->backend->name) != 0 &&
       !(!strcmp(m->device, "cuda") && !strcmp(c->queue->backend->name, "cuda:0")))
     return gr_fail(c, GR_BAD, "memory of device '%s' expected, got that of '%.40s'", c->queue->backend->name,

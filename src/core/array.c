@@ -22,9 +22,8 @@ void gr_choose_secret(void) {
 
 static gr_status make_on(gr_context *c, gr_queue *q, gr_array *out, gr_dtype dtype, int64_t n) {
   size_t size = (size_t)gr_size(dtype);
-  if (c->limits.elements && n > c->limits.elements)
-    return gr_fail(c, GR_BAD, "%lld elements of an array at most, as %s says, got %lld", (long long)c->limits.elements,
-                   gr_limits_by(c), (long long)n);
+  gr_status status = gr_context_allows_length(c, n);
+  if (status != GR_OK) return status;
   if (n > (int64_t)(PTRDIFF_MAX / size / 2))
     return gr_fail(c, GR_NO_MEMORY, "out of memory: %lld elements asked", (long long)n);
   size_t bytes = (size_t)n * size;
@@ -37,13 +36,7 @@ static gr_status make_on(gr_context *c, gr_queue *q, gr_array *out, gr_dtype dty
   }
   gr_storage *s = gr_storage_new(c, q, bytes);
   if (!s) return gr_fail(c, GR_NO_MEMORY, "out of memory: no room for an array's bookkeeping");
-  out->storage = s;
-  out->dtype = dtype;
-  out->n = n;
-  out->offset = 0;
-  out->stride = (int64_t)size;
-  out->rows = 0;
-  out->turned = 0;
+  gr_array_set(out, s, dtype, n, 0, (int64_t)size);
   return GR_OK;
 }
 
@@ -60,14 +53,9 @@ gr_status gr_array_make_beside(gr_context *c, const gr_array *a, gr_array *out, 
 
 void gr_array_view(const gr_array *a, gr_array *out, int64_t first, int64_t step, int64_t count) {
   gr_storage_keep(a->storage);
-  out->storage = a->storage;
-  out->dtype = a->dtype;
-  out->n = count;
-  out->offset = count ? a->offset + first * a->stride : a->offset;
   /* With one element the step is unused and may be anything. */
-  out->stride = count > 1 ? a->stride * step : gr_size(a->dtype);
-  out->rows = 0;
-  out->turned = 0;
+  const int64_t stride = count > 1 ? a->stride * step : gr_size(a->dtype);
+  gr_array_set(out, a->storage, a->dtype, count, count ? a->offset + first * a->stride : a->offset, stride);
 }
 
 void gr_array_row(const gr_array *a, int64_t k, gr_array *out) {

@@ -25,6 +25,17 @@ void gr_choose_secret(void);
 extern uint64_t gr_secret;
 static inline uint64_t gr_stamp(const gr_array *a) { return gr_secret ^ (uint64_t)(uintptr_t)a; }
 
+/* Makes it a vector of a storage, of which it is a reference from now on; the stamp is its owner's, and stays. */
+static inline void gr_array_set(gr_array *a, gr_storage *s, gr_dtype dtype, int64_t n, int64_t offset, int64_t stride) {
+  a->storage = s;
+  a->dtype = dtype;
+  a->turned = 0;
+  a->n = n;
+  a->offset = offset;
+  a->stride = stride;
+  a->rows = 0;
+}
+
 /* n zeros without memory yet, on the context's present backend. */
 gr_status gr_array_make(gr_context *, gr_array *out, gr_dtype, int64_t n);
 

@@ -154,6 +154,12 @@ gr_status gr_context_allows(gr_context *c, size_t bytes) {
                  gr_bytes_text(bytes, asked), gr_bytes_text(c->live, live));
 }
 
+gr_status gr_context_allows_length(gr_context *c, int64_t n) {
+  if (!c->limits.elements || n <= c->limits.elements) return GR_OK;
+  return gr_fail(c, GR_BAD, "%lld elements of an array at most, as %s says, got %lld", (long long)c->limits.elements,
+                 gr_limits_by(c), (long long)n);
+}
+
 void gr_context_collected(gr_context *c) {
   size_t twice = c->live > SIZE_MAX / 2 ? SIZE_MAX : 2 * c->live;
   c->budget = twice > c->floor ? twice : c->floor;

@@ -142,6 +142,8 @@ void gr_context_collected(gr_context *);
 /* Whether so many bytes more stay within the state's limit; else GR_NO_MEMORY, since collecting garbage may help. */
 gr_status gr_context_allows(gr_context *, size_t bytes);
 
+/* Whether an array may be so long. */
+gr_status gr_context_allows_length(gr_context *, int64_t n);
 /* Who set the limits, for errors. */
 static inline const char *gr_limits_by(const gr_context *c) { return c->limits.safe ? "gr.safe" : "the host"; }
 

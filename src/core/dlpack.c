@@ -226,9 +226,7 @@ gr_status gr_dlpack_import(gr_context *c, gr_dl d, const gr_dl_options *o, gr_ar
   const gr_dl_tensor *t = tensor_of(d);
   gr_status status = read_layout(c, t, &l);
   if (status == GR_OK && !o->copies) status = even_layout(c, &l, transposed);
-  if (status == GR_OK && c->limits.elements && l.rows * l.columns > c->limits.elements)
-    status = gr_fail(c, GR_BAD, "%lld elements of an array at most, as %s says, got %lld",
-                     (long long)c->limits.elements, gr_limits_by(c), (long long)(l.rows * l.columns));
+  if (status == GR_OK) status = gr_context_allows_length(c, l.rows * l.columns);
   if (status == GR_OK) status = device_in(c, t->device, &q);
   if (status != GR_OK) return status;
   if (o->copies) {

@@ -156,12 +156,7 @@ static gr_status map_in(gr_context *c, const gr_load *l, gr_array *out) {
     return GR_SYSTEM;
   }
   gr_storage_adopt(whole.storage, p, GR_MAPPED);
-  out->storage = whole.storage;
-  out->dtype = l->dtype;
-  out->n = l->count;
-  out->offset = l->offset;
-  out->stride = size;
-  out->rows = 0;
+  gr_array_set(out, whole.storage, l->dtype, l->count, l->offset, size);
   return GR_OK;
 }
 

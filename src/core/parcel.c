@@ -34,10 +34,8 @@ gr_status gr_parcel_pack(gr_array *a, gr_parcel *out) {
 }
 
 gr_status gr_parcel_open(gr_context *c, gr_parcel *p, gr_array *out) {
-  gr_status status = GR_OK;
-  if (c->limits.elements && p->array.n > c->limits.elements)
-    return gr_fail(c, GR_BAD, "%lld elements of an array at most, as %s says, got %lld", (long long)c->limits.elements,
-                   gr_limits_by(c), (long long)p->array.n);
+  gr_status status = gr_context_allows_length(c, p->array.n);
+  if (status != GR_OK) return status;
   gr_queue *q = gr_context_on(c, p->backend, &status);
   if (!q) return status == GR_BAD ? status : gr_fail(c, status, "device '%s' does not open", p->backend->name);
   status = gr_context_allows(c, gr_storage_held(p->array.storage));

@@ -118,7 +118,7 @@ static gr_status wrap(gr_context *c, gr_queue *q, gr_array *out, gr_dtype dtype,
   s->outside = &mine->functions;
   s->must_revalidate = w->changing || w->where || w->readonly;
   s->unsteady = w->changing || w->where;
-  *out = (gr_array){.stamp = out->stamp, .storage = s, .dtype = dtype, .n = n, .stride = (int64_t)w->stride};
+  gr_array_set(out, s, dtype, n, 0, (int64_t)w->stride);
   return GR_OK;
 }
 

@@ -299,11 +299,7 @@ gr_status gr_expression_promise(gr_context *c, const gr_expression *e, gr_array 
   if (gr_expression_line(e)) return gr_fail(c, GR_BAD, GR_LINE_ALONE);
   gr_storage *s = e->n <= (int64_t)(PTRDIFF_MAX / size / 2) ? gr_storage_new(c, q, (size_t)e->n * size) : NULL;
   if (!s) return gr_fail(c, GR_NO_MEMORY, "out of memory: no room for an array's bookkeeping");
-  out->storage = s;
-  out->dtype = t;
-  out->n = e->n;
-  out->offset = 0;
-  out->stride = (int64_t)size;
+  gr_array_set(out, s, t, e->n, 0, (int64_t)size);
   out->rows = gr_expression_rows(e);
   return GR_OK;
 }
