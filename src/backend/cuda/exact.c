@@ -2,7 +2,7 @@
 ** Exact sums and digests on a device. One vector's limbs come back through the mailbox, like any number; those of
 ** many short vectors are copied. What they come to is the core's business.
 */
-#include "src/backend/cuda/cuda.h"
+#include "src/backend/cuda/function.h"
 
 #include <stdlib.h>
 #include "kernels/cuda/exact/exact.h"
@@ -94,29 +94,23 @@ static gr_status many(gr_cuda_queue *q, const gr_exact_job *job, gr_exact *sums)
   return status;
 }
 
-gr_status gr_cuda_do_exact(gr_queue *base, const gr_exact_job *job, gr_exact *sums) {
-  gr_cuda_queue *q = (gr_cuda_queue *)base;
+static gr_status sum_exactly(gr_cuda_queue *q, const gr_exact_job *job, gr_exact *sums) {
   gr_status status = GR_OK;
-  int was = gr_cuda_enter(q);
-  if (was < 0) return GR_DEVICE;
   const int64_t sms = q->device->chip.sms, at_once = job->count < sms ? job->count : sms;
-  if (job->count > 1 && job->n < GR_LONG_VECTOR * at_once) status = many(q, job, sums);
-  else
-    for (int64_t v = 0; v < job->count && status == GR_OK; v++) status = one(q, job, v, sums + v);
-  gr_cuda_leave(q, was);
+  if (job->count > 1 && job->n < GR_LONG_VECTOR * at_once) return many(q, job, sums);
+  for (int64_t v = 0; v < job->count && status == GR_OK; v++) status = one(q, job, v, sums + v);
   return status;
 }
+GR_CUDA_FUNCTION(gr_cuda_do_exact, sum_exactly(q, job, sums), gr_queue *base, const gr_exact_job *job, gr_exact *sums)
 
-gr_status gr_cuda_do_digest(gr_queue *base, const gr_digest_job *job, uint64_t result[2]) {
-  gr_cuda_queue *q = (gr_cuda_queue *)base;
-  int was = gr_cuda_enter(q);
-  if (was < 0) return GR_DEVICE;
+static gr_status digest(gr_cuda_queue *q, const gr_digest_job *job, uint64_t result[2]) {
   gr_cuda_run run = waited_for(q);
   gr_status status = await(q, &run, gr_cuda_digest(job, page(q->now.mapped), &run), "digest");
-  gr_cuda_leave(q, was);
   if (status != GR_OK) return status;
   result[0] = page(q->now.host)[0];
   result[1] = page(q->now.host)[1];
   gr_digest_finish(result, (uint64_t)job->n * (uint64_t)gr_size_of(job->dtype));
   return GR_OK;
 }
+GR_CUDA_FUNCTION(gr_cuda_do_digest, digest(q, job, result), gr_queue *base, const gr_digest_job *job,
+                 uint64_t result[2])

@@ -2,7 +2,7 @@
 ** Histograms on a device. Edges that follow from a formula are made here and kept: a call with the same bins saves a
 ** launch.
 */
-#include "src/backend/cuda/cuda.h"
+#include "src/backend/cuda/function.h"
 
 #include <string.h>
 
@@ -43,26 +43,15 @@ gr_status gr_cuda_launch_histogram(gr_cuda_queue *q, const gr_histogram_job *ask
   return gr_cuda_launched(q, gr_cuda_histogram(&job, &run), "histogram");
 }
 
-gr_status gr_cuda_do_histogram(gr_queue *base, const gr_histogram_job *asked) {
-  gr_cuda_queue *q = (gr_cuda_queue *)base;
-  int was = gr_cuda_enter(q);
-  if (was < 0) return GR_DEVICE;
-  gr_status status = gr_cuda_launch_histogram(q, asked, NULL);
-  gr_cuda_leave(q, was);
-  return status;
-}
+GR_CUDA_FUNCTION(gr_cuda_do_histogram, gr_cuda_launch_histogram(q, job, NULL), gr_queue *base,
+                 const gr_histogram_job *job)
 
-gr_status gr_cuda_do_weights(gr_queue *base, const gr_weights_job *asked) {
-  gr_cuda_queue *q = (gr_cuda_queue *)base;
+static gr_status weigh(gr_cuda_queue *q, const gr_weights_job *asked) {
   gr_weights_job job = *asked;
   gr_cuda_run run;
-  int was = gr_cuda_enter(q);
-  if (was < 0) return GR_DEVICE;
-  gr_status status = with_edges(q, &asked->bins, &job.bins);
-  if (status == GR_OK) {
-    gr_cuda_prepare(q, &q->work, &run);
-    status = gr_cuda_launched(q, gr_cuda_weights(&job, &run), "histogram");
-  }
-  gr_cuda_leave(q, was);
-  return status;
+  const gr_status status = with_edges(q, &asked->bins, &job.bins);
+  if (status != GR_OK) return status;
+  gr_cuda_prepare(q, &q->work, &run);
+  return gr_cuda_launched(q, gr_cuda_weights(&job, &run), "histogram");
 }
+GR_CUDA_FUNCTION(gr_cuda_do_weights, weigh(q, job), gr_queue *base, const gr_weights_job *job)

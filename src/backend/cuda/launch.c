@@ -1,5 +1,5 @@
 /* Operations that are one launch each, on scratch memory of the queue. */
-#include "src/backend/cuda/cuda.h"
+#include "src/backend/cuda/function.h"
 
 #include "kernels/cuda/products/products.h"
 
@@ -22,17 +22,16 @@
   X(put, gr_put_job, work, "put")                  \
   X(products, gr_products_job, work, "covariances")
 
-#define LAUNCH(name, job_type, where, what)                                  \
-  static gr_status queue_##name(gr_queue *base, const job_type *job) {       \
-    gr_cuda_queue *q = (gr_cuda_queue *)base;                                \
-    gr_cuda_run run;                                                         \
-    int was = gr_cuda_enter(q);                                              \
-    if (was < 0) return GR_DEVICE;                                           \
-    gr_cuda_prepare(q, &q->where, &run);                                     \
-    gr_status status = gr_cuda_launched(q, gr_cuda_##name(job, &run), what); \
-    gr_cuda_leave(q, was);                                                   \
-    return status;                                                           \
-  }
+#define QUEUE(name, job_type) \
+  static GR_CUDA_FUNCTION(queue_##name, launch_##name(q, job), gr_queue *base, const job_type *job)
+
+#define LAUNCH(name, job_type, where, what)                               \
+  static gr_status launch_##name(gr_cuda_queue *q, const job_type *job) { \
+    gr_cuda_run run;                                                      \
+    gr_cuda_prepare(q, &q->where, &run);                                  \
+    return gr_cuda_launched(q, gr_cuda_##name(job, &run), what);          \
+  }                                                                       \
+  QUEUE(name, job_type)
 LAUNCHES(LAUNCH)
 #undef LAUNCH
 
@@ -45,12 +44,10 @@ EXPLAIN(histogram)
 #undef EXPLAIN
 
 /* One call may issue several kernels and memsets: the launcher counts them. */
-static gr_status queue_ladder(gr_queue *base, const gr_ladder_job *job) {
-  gr_cuda_queue *q = (gr_cuda_queue *)base;
+static gr_status launch_ladder(gr_cuda_queue *q, const gr_ladder_job *job) {
   int (*launch)(const gr_ladder_job *, const gr_cuda_run *, uint64_t *) = gr_cuda_ladder_sum;
-  gr_status status;
-  int was = gr_cuda_enter(q);
-  if (was < 0) return GR_DEVICE;
+  uint64_t *const launches = &q->base.stats.launches;
+  gr_cuda_run run;
   switch (gr_ladder_family(job->rung)) {
     case GR_TAUGHT_histogram: launch = gr_cuda_ladder_histogram; break;
     case GR_TAUGHT_scan: launch = gr_cuda_ladder_scan; break;
@@ -58,16 +55,15 @@ static gr_status queue_ladder(gr_queue *base, const gr_ladder_job *job) {
     default:
       if (job->op == GR_OP_dot) launch = gr_cuda_ladder_dot;
   }
-  status = gr_cuda_check(q, gr_cuda_grow(&q->work, gr_cuda_ladder_scratch(job, &q->device->chip)), "scratch memory");
-  if (status == GR_OK) {
-    gr_cuda_run run;
-    gr_cuda_prepare(q, &q->work, &run);
-    base->stats.launches--; /* gr_cuda_launched() counts one of them */
-    status = gr_cuda_launched(q, launch(job, &run, &base->stats.launches), "teaching kernel");
-  }
-  gr_cuda_leave(q, was);
-  return status;
+  const gr_status status =
+      gr_cuda_check(q, gr_cuda_grow(&q->work, gr_cuda_ladder_scratch(job, &q->device->chip)), "scratch memory");
+  if (status != GR_OK) return status;
+  gr_cuda_prepare(q, &q->work, &run);
+  --*launches; /* gr_cuda_launched() counts one of them */
+  return gr_cuda_launched(q, launch(job, &run, launches), "teaching kernel");
 }
+QUEUE(ladder, gr_ladder_job)
+#undef QUEUE
 
 void gr_cuda_launches(gr_backend *b) {
 #define SET(name, job_type, where, what) b->name = queue_##name;

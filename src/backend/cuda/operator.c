@@ -2,7 +2,7 @@
 ** Operators of somebody's own: their map and merge are compiled into a kernel of its own (kernels/cuda/formula), which
 ** runs on the plan, the scratch memory and the mailbox of a reduction. What comes to the mailbox is one state.
 */
-#include "src/backend/cuda/cuda.h"
+#include "src/backend/cuda/function.h"
 
 #include <string.h>
 
@@ -57,11 +57,5 @@ static gr_status reduce(gr_cuda_queue *q, const gr_operator_job *job, uint64_t *
   return status;
 }
 
-gr_status gr_cuda_do_operator(gr_queue *base, const gr_operator_job *job, uint64_t *states) {
-  gr_cuda_queue *q = (gr_cuda_queue *)base;
-  int was = gr_cuda_enter(q);
-  if (was < 0) return GR_DEVICE;
-  gr_status status = reduce(q, job, states);
-  gr_cuda_leave(q, was);
-  return status;
-}
+GR_CUDA_FUNCTION(gr_cuda_do_operator, reduce(q, job, states), gr_queue *base, const gr_operator_job *job,
+                 uint64_t *states)

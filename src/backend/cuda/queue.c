@@ -1,5 +1,5 @@
 /* A queue: a stream, the pinned memory that copies and results go through, scratch memory. */
-#include "src/backend/cuda/cuda.h"
+#include "src/backend/cuda/function.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -76,13 +76,8 @@ gr_status gr_cuda_zero(gr_queue *base, void *device, size_t bytes) {
   return status;
 }
 
-gr_status gr_cuda_wait(gr_queue *base) {
-  gr_cuda_queue *q = (gr_cuda_queue *)base;
-  gr_status status;
-  int was = gr_cuda_enter(q);
-  if (was < 0) return GR_DEVICE;
-  status = gr_cuda_check(q, cudaStreamSynchronize(q->stream), "waiting");
-  gr_cuda_leave(q, was);
-  base->stats.syncs++;
-  return status;
+static gr_status wait_for(gr_cuda_queue *q) {
+  q->base.stats.syncs++;
+  return gr_cuda_check(q, cudaStreamSynchronize(q->stream), "waiting");
 }
+GR_CUDA_FUNCTION(gr_cuda_wait, wait_for(q), gr_queue *base)

@@ -2,7 +2,7 @@
 ** Reductions: to an array, which is one launch, or to numbers that the host waits for (src/backend/cuda/graph.c
 ** launches these). Those come to a slot of mapped memory as states (kernels/cuda/grid/mailbox.h), and are folded here.
 */
-#include "src/backend/cuda/cuda.h"
+#include "src/backend/cuda/function.h"
 
 #include "kernels/numerics/numerics.h"
 
@@ -106,18 +106,10 @@ void gr_cuda_do_explain(gr_queue *base, const gr_reduce_job *job, int number, gr
   gr_cuda_explain(job, &((gr_cuda_queue *)base)->device->chip, number, e);
 }
 
-gr_status gr_cuda_do_reduce(gr_queue *base, const gr_reduce_job *job, uint64_t *result) {
-  gr_cuda_queue *q = (gr_cuda_queue *)base;
-  gr_status status;
-  int was = gr_cuda_enter(q);
-  if (was < 0) return GR_DEVICE;
-  if (result) {
-    status = reduce_to_host(q, job, result);
-  } else {
-    gr_cuda_run run;
-    gr_cuda_prepare(q, &q->work, &run);
-    status = gr_cuda_launched(q, gr_cuda_reduce(job, &run), gr_op_name(job->op));
-  }
-  gr_cuda_leave(q, was);
-  return status;
+static gr_status reduce(gr_cuda_queue *q, const gr_reduce_job *job, uint64_t *result) {
+  gr_cuda_run run;
+  if (result) return reduce_to_host(q, job, result);
+  gr_cuda_prepare(q, &q->work, &run);
+  return gr_cuda_launched(q, gr_cuda_reduce(job, &run), gr_op_name(job->op));
 }
+GR_CUDA_FUNCTION(gr_cuda_do_reduce, reduce(q, job, result), gr_queue *base, const gr_reduce_job *job, uint64_t *result)

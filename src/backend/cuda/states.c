@@ -2,7 +2,7 @@
 ** States of nodes of the tree, for ranks to send each other: what reductions leave in a mailbox, folded but not
 ** finished.
 */
-#include "src/backend/cuda/cuda.h"
+#include "src/backend/cuda/function.h"
 
 static const char what[] = "states over ranks";
 #define ROOM (GR_BATCH - GR_BROUGHT) /* launches beside those of what is brought along */
@@ -44,26 +44,23 @@ static int goes_ahead(const gr_reduce_job *jobs, int count, const gr_brought *b,
   return brought > 0 && gr_cuda_can_bring(b, brought);
 }
 
-gr_status gr_cuda_do_states(gr_queue *base, const gr_reduce_job *jobs, int count, gr_acc *states, const gr_brought *b,
-                            int brought) {
-  gr_cuda_queue *q = (gr_cuda_queue *)base;
+static gr_status bring_states(gr_cuda_queue *q, const gr_reduce_job *jobs, int count, gr_acc *states,
+                              const gr_brought *b, int brought) {
   const int ahead = goes_ahead(jobs, count, b, brought);
-  gr_status status;
-  int was = gr_cuda_enter(q);
-  if (was < 0) return GR_DEVICE;
-  status = gr_cuda_launch_batch(q, what); /* of others before */
+  gr_status status = gr_cuda_launch_batch(q, what); /* of others before */
   if (ahead && status == GR_OK) status = gr_cuda_bring(q, b, brought);
   if (ahead && status == GR_OK && !count) status = gr_cuda_launch_batch(q, what);
   if (status != GR_OK) q->batch.count = 0;
   q->base.stats.syncs += ahead && !count; /* else that of the states is the only wait */
   for (int k = 0; k < brought && !ahead && status == GR_OK; k++)
-    status = gr_cuda_download(base, b[k].host, b[k].device, b[k].bytes);
+    status = gr_cuda_download(&q->base, b[k].host, b[k].device, b[k].bytes);
   for (int from = 0, k; from < count && status == GR_OK; from = k) {
     for (k = from; k < count && k - from < ROOM * GR_ARRAYS && !gr_cuda_is_too_long(&jobs[k]);) k++;
     if (k > from) status = make_states(q, jobs + from, k - from, states + from);
     else status = gr_cuda_reduce_halves(q, &jobs[k], &states[k]), k++;
   }
   if (ahead && status == GR_OK) status = gr_cuda_await_brought(q, b, brought);
-  gr_cuda_leave(q, was);
   return status;
 }
+GR_CUDA_FUNCTION(gr_cuda_do_states, bring_states(q, jobs, count, states, b, brought), gr_queue *base,
+                 const gr_reduce_job *jobs, int count, gr_acc *states, const gr_brought *b, int brought)

@@ -2,7 +2,7 @@
 ** Results for later: a launch leaves its numbers and its ticket in a slot of mapped pinned memory, so looking costs the
 ** host one load. A mark is an event.
 */
-#include "src/backend/cuda/cuda.h"
+#include "src/backend/cuda/function.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -108,30 +108,18 @@ gr_status gr_cuda_start_jobs(gr_cuda_queue *q, const gr_reduce_job *const *jobs,
   return status;
 }
 
-gr_status gr_cuda_start(gr_queue *base, const gr_reduce_job *const *jobs, int count, gr_ticket *const *tickets,
-                        int more) {
-  gr_cuda_queue *q = (gr_cuda_queue *)base;
-  int was = gr_cuda_enter(q);
-  if (was < 0) return GR_DEVICE;
-  const gr_status status = gr_cuda_start_jobs(q, jobs, count, tickets, more, NULL);
-  gr_cuda_leave(q, was);
-  return status;
-}
+GR_CUDA_FUNCTION(gr_cuda_start, gr_cuda_start_jobs(q, jobs, count, tickets, more, NULL), gr_queue *base,
+                 const gr_reduce_job *const *jobs, int count, gr_ticket *const *tickets, int more)
 
-gr_status gr_cuda_mark(gr_queue *base, gr_ticket *t) {
-  gr_cuda_queue *q = (gr_cuda_queue *)base;
+static gr_status mark(gr_cuda_queue *q, gr_ticket *t) {
   gr_cuda_pending *p = NULL;
-  int was = gr_cuda_enter(q);
-  if (was < 0) return GR_DEVICE;
-  gr_status status = gr_cuda_check(q, take_mark(q, &p), "making an event");
-  if (status == GR_OK) {
-    p->users = 1;
-    t->slot = p;
-    status = gr_cuda_check(q, cudaEventRecord(p->event, q->stream), "recording an event");
-  }
-  gr_cuda_leave(q, was);
-  return status;
+  const gr_status status = gr_cuda_check(q, take_mark(q, &p), "making an event");
+  if (status != GR_OK) return status;
+  p->users = 1;
+  t->slot = p;
+  return gr_cuda_check(q, cudaEventRecord(p->event, q->stream), "recording an event");
 }
+GR_CUDA_FUNCTION(gr_cuda_mark, mark(q, t), gr_queue *base, gr_ticket *t)
 
 static gr_status poll_mark(gr_cuda_queue *q, gr_ticket *t, int64_t limit) {
   const gr_cuda_pending *p = t->slot;
@@ -178,14 +166,11 @@ void gr_cuda_forget(gr_queue *base, gr_ticket *t) {
   q->marks = p;
 }
 
-gr_status gr_cuda_elapsed(gr_queue *base, const gr_ticket *from, const gr_ticket *to, double *seconds) {
-  gr_cuda_queue *q = (gr_cuda_queue *)base;
-  const gr_cuda_pending *a = from->slot, *b = to->slot;
+static gr_status elapsed(gr_cuda_queue *q, const gr_cuda_pending *from, const gr_cuda_pending *to, double *seconds) {
   float milliseconds = 0;
-  int was = gr_cuda_enter(q);
-  if (was < 0) return GR_DEVICE;
-  gr_status status = gr_cuda_check(q, cudaEventElapsedTime(&milliseconds, a->event, b->event), "timing");
-  gr_cuda_leave(q, was);
+  const gr_status status = gr_cuda_check(q, cudaEventElapsedTime(&milliseconds, from->event, to->event), "timing");
   *seconds = 1e-3 * (double)milliseconds;
   return status;
 }
+GR_CUDA_FUNCTION(gr_cuda_elapsed, elapsed(q, from->slot, to->slot, seconds), gr_queue *base, const gr_ticket *from,
+                 const gr_ticket *to, double *seconds)
