@@ -28,10 +28,9 @@ typedef void (*gr_parallel)(int64_t pieces, void (*body)(void *arg, int64_t k), 
 static inline void gr_in_pieces(gr_parallel parallel, int64_t units, int64_t size, void (*body)(void *, int64_t),
                                 void *arg) {
   const int64_t count = units / size + (units % size != 0);
-  int64_t k;
   if (parallel && count > 1) parallel(count, body, arg);
   else
-    for (k = 0; k < count && !(k && gr_stopped()); k++) body(arg, k);
+    for (int64_t k = 0; k < count && !(k && gr_stopped()); k++) body(arg, k);
 }
 
 /* "sse2", "avx2", "avx512", "neon" or "generic": what is in use. force == NULL: the best the CPU has. NULL: not

@@ -27,12 +27,11 @@ static void do_piece(void *arg, int64_t p) {
 
 void gr_cpu_digest(const gr_digest_job *job, uint64_t result[2], gr_parallel parallel) {
   work w;
-  int64_t pieces;
   w.job = job;
   w.size = gr_size_of(job->dtype);
   w.words = (job->n * w.size + 7) / 8;
   w.piece = w.words / PIECES < 32768 ? 32768 : (w.words + PIECES - 1) / PIECES;
-  pieces = (w.words + w.piece - 1) / w.piece;
+  int64_t pieces = (w.words + w.piece - 1) / w.piece;
   parallel(pieces, do_piece, &w);
   result[0] = result[1] = 0;
   for (int64_t p = 0; p < pieces; p++) {

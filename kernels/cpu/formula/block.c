@@ -25,8 +25,7 @@ static int lies_there(const gr_block_plan *p, const gr_node *x) {
 static int is_constant(const gr_node *x) { return x->kind == GR_NODE_INPUT && x->spread == GR_ONE; }
 
 int gr_block_out_of(const gr_block_plan *p, int node) {
-  int k;
-  for (k = 0; k < p->outs; k++)
+  for (int k = 0; k < p->outs; k++)
     if (p->out_node[k] == node) return k;
   return -1;
 }
@@ -61,9 +60,9 @@ static int operands_of(const gr_program *g, int node, int operand[3]) {
 /* last[k]: the last node that reads node k; its own number if it is an output, -1 if nobody needs it. */
 static void find_uses(gr_block_plan *p) {
   const gr_program *g = p->job->program;
-  int k, i, operand[3];
-  for (k = 0; k < g->count; k++) p->last[k] = gr_block_out_of(p, k) >= 0 ? g->count : -1;
-  for (i = 0; i < p->job->consumer_count; i++) { /* inputs that are reduced as they lie */
+  int operand[3];
+  for (int k = 0; k < g->count; k++) p->last[k] = gr_block_out_of(p, k) >= 0 ? g->count : -1;
+  for (int i = 0; i < p->job->consumer_count; i++) { /* inputs that are reduced as they lie */
     p->last[p->job->consumers[i].a] = g->count;
     if (p->job->consumers[i].b >= 0) p->last[p->job->consumers[i].b] = g->count;
   }
@@ -71,10 +70,10 @@ static void find_uses(gr_block_plan *p) {
     p->last[p->job->a] = g->count;
     if (p->job->b >= 0) p->last[p->job->b] = g->count;
   }
-  for (k = g->count - 1; k >= 0; k--) {
+  for (int k = g->count - 1; k >= 0; k--) {
     const int count = operands_of(g, k, operand);
     if (p->last[k] < 0) continue;
-    for (i = 0; i < count; i++)
+    for (int i = 0; i < count; i++)
       if (!GR_IS_NUMBER(operand[i]) && p->last[operand[i]] < k) p->last[operand[i]] = k;
   }
 }
@@ -84,9 +83,9 @@ static void find_uses(gr_block_plan *p) {
 
 static int pair_place(const gr_block_plan *p, int node) {
   const gr_program *g = p->job->program;
-  int i, operand[3];
+  int operand[3];
   const int count = operands_of(g, node, operand);
-  for (i = 0; i < count; i++)
+  for (int i = 0; i < count; i++)
     if (!GR_IS_NUMBER(operand[i]) && p->last[operand[i]] == WITH_READER && g->nodes[operand[i]].kind == GR_NODE_STEP)
       return i;
   return -1;
@@ -96,24 +95,24 @@ static int pair_place(const gr_block_plan *p, int node) {
 static void find_pairs(gr_block_plan *p) {
   const gr_program *g = p->job->program;
   int32_t *readers = p->places; /* nobody has taken places yet */
-  int k, i, j, operand[3], count;
-  for (k = 0; k < g->count; k++) readers[k] = 0;
-  for (k = 0; k < g->count; k++) {
+  int operand[3], count;
+  for (int k = 0; k < g->count; k++) readers[k] = 0;
+  for (int k = 0; k < g->count; k++) {
     count = p->last[k] < 0 ? 0 : operands_of(g, k, operand);
-    for (i = 0; i < count; i++)
+    for (int i = 0; i < count; i++)
       if (!GR_IS_NUMBER(operand[i])) readers[operand[i]]++;
   }
-  for (k = 0; k < g->count; k++) {
+  for (int k = 0; k < g->count; k++) {
     const gr_node *x = &g->nodes[k];
     count = p->last[k] < 0 || x->op == GR_MAP_where ? 0 : operands_of(g, k, operand);
-    for (i = 0; i < count; i++) {
+    for (int i = 0; i < count; i++) {
       const gr_node *y = GR_IS_NUMBER(operand[i]) ? x : &g->nodes[operand[i]];
       if (y == x || y->kind != GR_NODE_STEP || readers[operand[i]] != 1 || p->last[operand[i]] != k) continue;
       if (y->dtype != x->dtype || y->from != x->from || y->from != y->dtype || pair_place(p, operand[i]) >= 0) continue;
       if (!gr_map_pair((gr_map)y->op, (gr_map)x->op, i, (gr_dtype)x->dtype)) continue;
       p->last[operand[i]] = WITH_READER;
       count = operands_of(g, operand[i], operand);
-      for (j = 0; j < count; j++)
+      for (int j = 0; j < count; j++)
         if (!GR_IS_NUMBER(operand[j]) && p->last[operand[j]] >= 0 && p->last[operand[j]] < k) p->last[operand[j]] = k;
       break;
     }
@@ -191,8 +190,6 @@ static int64_t on_pages(int64_t bytes) { return (bytes + GR_BLOCK_PAGE - 1) / GR
 int64_t gr_block_make(gr_block_plan *p, const gr_formula_job *job, void *room, int threads) {
   const gr_program *g = job->program;
   int32_t free = 0;
-  int64_t each;
-  int k;
   memset(p, 0, sizeof(*p));
   p->job = job;
   p->in_panels = job->feeds == GR_FEEDS_COLUMNS && ((const gr_reduce_job *)job->operation)->count > GR_PANEL;
@@ -203,14 +200,14 @@ int64_t gr_block_make(gr_block_plan *p, const gr_formula_job *job, void *room, i
   p->element = 1;
   if (job->feeds) add_out(p, job->a, 0), add_out(p, job->b, 0);
   else if (job->consumer_count == 0) add_out(p, job->result, 1);
-  for (k = 0; k < job->consumer_count; k++) {
+  for (int k = 0; k < job->consumer_count; k++) {
     add_out(p, job->consumers[k].a, 0);
     add_out(p, job->consumers[k].b, 0);
   }
   find_uses(p);
   find_pairs(p);
-  for (k = 0; k < g->count; k++) plan_node(p, k, &free);
-  each = p->registers * p->element + p->constants * 8 + (p->converts ? SCRATCH * 8 : 0);
+  for (int k = 0; k < g->count; k++) plan_node(p, k, &free);
+  int64_t each = p->registers * p->element + p->constants * 8 + (p->converts ? SCRATCH * 8 : 0);
   for (p->block = GR_BLOCK_MOST; p->block > 64 && p->block * each > CACHE;) p->block /= 2;
   p->sets = threads < 1 ? 1 : threads;
   p->set_bytes = on_pages(p->block * (each - p->constants * 8));
@@ -220,8 +217,7 @@ int64_t gr_block_make(gr_block_plan *p, const gr_formula_job *job, void *room, i
 char *gr_block_in_step(const gr_block_plan *p, char *at) {
   const gr_program *g = p->job->program;
   uintptr_t place = 0;
-  int k;
-  for (k = g->count - 1; k >= 0; k--)
+  for (int k = g->count - 1; k >= 0; k--)
     if (g->nodes[k].kind == GR_NODE_INPUT) place = (uintptr_t)p->job->inputs[g->nodes[k].input].data / 64 * 64;
   return at + (place - (uintptr_t)at) % GR_BLOCK_PAGE;
 }
@@ -233,19 +229,18 @@ void gr_block_ready(gr_block_plan *p, void *memory) {
   const gr_formula_job *job = p->job;
   const int64_t m = job->n < p->block ? job->n : p->block;
   char *at = (char *)memory;
-  int32_t k, i;
-  for (k = 0; k < job->program->count; k++) {
+  for (int32_t k = 0; k < job->program->count; k++) {
     const gr_node *x = &job->program->nodes[k];
     if (!is_constant(x) || p->last[k] < 0 || p->sources[k].place != GR_PLACE_NONE) continue;
     fill_elements(&job->inputs[x->input], size_of_node(x), at, m);
     p->sources[k].base = at;
     at += (int64_t)p->block * 8;
   }
-  for (k = 0; k < job->program->count; k++) /* from here on nobody takes places */
+  for (int32_t k = 0; k < job->program->count; k++) /* from here on nobody takes places */
     if (p->sources[k].stride) p->places[p->streams++] = k;
-  for (k = 0; k < p->step_count; k++) {
+  for (int32_t k = 0; k < p->step_count; k++) {
     gr_block_step *s = &p->steps[k];
-    for (i = 0; i < s->count; i++) {
+    for (int32_t i = 0; i < s->count; i++) {
       if (!GR_IS_NUMBER(s->operand[i])) {
         s->from[i] = p->sources[s->operand[i]];
         continue;
@@ -290,8 +285,7 @@ static const void *operand(const block *b, const gr_block_step *s, int i, char *
 static void run_step(const block *b, const gr_block_step *s, char *to) {
   char *scratch = b->set + (int64_t)b->p->registers * b->p->block * b->p->element;
   const void *x[3];
-  int i;
-  for (i = 0; i < 3; i++) x[i] = i < s->count ? operand(b, s, i, scratch) : x[0];
+  for (int i = 0; i < 3; i++) x[i] = i < s->count ? operand(b, s, i, scratch) : x[0];
   if (s->map.loop) {
     char *result = s->map.from ? scratch + (int64_t)3 * b->p->block * 8 : to;
     s->map.loop(x[0], x[1], x[2], result, b->m);
@@ -308,7 +302,7 @@ static void load(const gr_formula_job *job, const gr_node *x, char *to, int64_t 
   const gr_vec *v = &job->inputs[x->input];
   const int size = size_of_node(x);
   const int64_t columns = job->columns;
-  int64_t k, m;
+  int64_t m;
   if (x->spread == GR_EACH) {
     const char *at = (const char *)v->data + from * v->stride;
     if (v->stride == size) memcpy(to, at, (size_t)(n * size));
@@ -319,7 +313,7 @@ static void load(const gr_formula_job *job, const gr_node *x, char *to, int64_t 
     fill_elements(v, size, to, n);
     return;
   }
-  for (k = 0; k < n; k += m) { /* stretch by stretch of a row */
+  for (int64_t k = 0; k < n; k += m) { /* stretch by stretch of a row */
     const int64_t row = (from + k) / columns, column = (from + k) % columns;
     gr_vec one = *v;
     m = columns - column < n - k ? columns - column : n - k;
@@ -333,8 +327,7 @@ static void load(const gr_formula_job *job, const gr_node *x, char *to, int64_t 
 }
 
 static void count_up(int64_t *to, int64_t from, int64_t n) {
-  int64_t k;
-  for (k = 0; k < n; k++) to[k] = from + k + 1;
+  for (int64_t k = 0; k < n; k++) to[k] = from + k + 1;
 }
 
 /* What no step computes, row by row of a panel. */
@@ -350,8 +343,7 @@ static void bring(const block *b, const gr_node *x, char *to) {
 
 static void run_block(const block *b) {
   const gr_block_plan *p = b->p;
-  int32_t k;
-  for (k = 0; k < p->step_count; k++) {
+  for (int32_t k = 0; k < p->step_count; k++) {
     const gr_block_step *s = &p->steps[k];
     char *to = place(b, p->sources[s->node - p->job->program->nodes].place, size_of_node(s->node));
     if (s->node->kind == GR_NODE_STEP) run_step(b, s, to);
@@ -363,11 +355,9 @@ static void run_block(const block *b) {
 static void look_ahead(const block *b) {
   const gr_formula_job *job = b->p->job;
   const int64_t from = b->from + b->m, left = job->n - from, m = left < b->p->block ? left : b->p->block;
-  int32_t k;
-  int64_t i;
-  for (k = 0; k < b->p->streams; k++) {
+  for (int32_t k = 0; k < b->p->streams; k++) {
     const gr_source *x = &b->p->sources[b->p->places[k]];
-    for (i = 0; i < m * x->stride; i += 64) GR_PREFETCH_SECOND(x->base + from * x->stride + i);
+    for (int64_t i = 0; i < m * x->stride; i += 64) GR_PREFETCH_SECOND(x->base + from * x->stride + i);
   }
 }
 

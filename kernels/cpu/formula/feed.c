@@ -12,10 +12,9 @@ int64_t gr_feed_plan(gr_feed *f, const gr_formula_job *job, void *room, int thre
 
 char *gr_feed_ready(gr_feed *f, char *memory) {
   char *const end = memory + GR_BLOCK_PAGE + f->blocks.sets * f->set_bytes;
-  int k;
   f->sets = gr_block_in_step(&f->blocks, memory);
   f->taken = (atomic_int *)(void *)end;
-  for (k = 0; k < f->blocks.sets; k++) atomic_init(&f->taken[k], 0);
+  for (int k = 0; k < f->blocks.sets; k++) atomic_init(&f->taken[k], 0);
   return end + on_lines((int64_t)sizeof(atomic_int) * f->blocks.sets);
 }
 
@@ -39,9 +38,8 @@ static char *out_at(const gr_feed *f, int set, int out) {
 
 static void make(const gr_feed *f, int set, int64_t from, int64_t n, int64_t width, int64_t pitch) {
   char *outs[GR_BLOCK_OUTS];
-  int k;
   if (f->blocks.step_count == 0) return; /* all is read where it lies */
-  for (k = 0; k < f->blocks.outs; k++) outs[k] = out_at(f, set, k);
+  for (int k = 0; k < f->blocks.outs; k++) outs[k] = out_at(f, set, k);
   if (width == pitch) gr_block_run(&f->blocks, gr_block_set(&f->blocks, set), from, n, outs);
   else gr_block_rows(&f->blocks, gr_block_set(&f->blocks, set), from, n, width, pitch, outs);
 }

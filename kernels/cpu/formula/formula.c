@@ -43,7 +43,6 @@ int64_t gr_cpu_formula_room(const gr_formula_job *job) {
 */
 static int64_t stretch_of(const formula *f) {
   int64_t stretch = 1024;
-  int k;
   switch (f->job->feeds) {
     case GR_FEEDS_SCAN: return GR_SCAN_BLOCK;
     case GR_FEEDS_COLUMNS:
@@ -56,7 +55,7 @@ static int64_t stretch_of(const formula *f) {
     case GR_FEEDS_PRESENT:
     case GR_FEEDS_NOTHING: break;
   }
-  for (k = 0; k < f->count; k++)
+  for (int k = 0; k < f->count; k++)
     if (f->consumers[k].size < 4) stretch = 4096;
   return stretch;
 }
@@ -102,11 +101,9 @@ static int find_filling(formula *f, int k) {
   const gr_program *g = f->job->program;
   gr_plan *p = &f->consumers[k];
   gr_filled found;
-  gr_span span;
-  gr_dtype t;
   if (!gr_find_filled(g, &f->job->consumers[k], p->inputs, p->red == GR_RED_COUNT, &found)) return 0;
-  t = (gr_dtype)g->nodes[found.of[0]].dtype;
-  span = filling_span(p, found.nan ? GR_GAPS_NAN : GR_GAPS_MASK, t);
+  gr_dtype t = (gr_dtype)g->nodes[found.of[0]].dtype;
+  gr_span span = filling_span(p, found.nan ? GR_GAPS_NAN : GR_GAPS_MASK, t);
   if (!span || (!found.nan && !lies_there(f->job, found.test))) return 0;
   if (found.of[1] >= 0 && g->nodes[found.of[1]].dtype != t) return 0;
   if (p->red == GR_RED_PRESENT && !finds_masked(f, &f->job->consumers[k], t, &found)) return 0;
@@ -148,7 +145,6 @@ static int find_steps(formula *f) {
   gr_consumer *c = &f->asked[0];
   const gr_node *n = &g->nodes[c->a], *inner = n;
   gr_reducer red = GR_RED_DOT;
-  gr_span span;
   if (f->count != 1 || f->consumers[0].red != GR_RED_SUM || n->kind != GR_NODE_STEP || n->from != n->dtype) return 0;
   if (n->op == GR_MAP_square) {
     red = GR_RED_SUMSQ;
@@ -160,7 +156,7 @@ static int find_steps(formula *f) {
   } else if (n->op != GR_MAP_mul) {
     return 0;
   }
-  span = gr_cpu_table_in_use()->steps[red][n->dtype];
+  gr_span span = gr_cpu_table_in_use()->steps[red][n->dtype];
   if (!span || GR_IS_NUMBER(inner->a) || (red != GR_RED_SUMSQ && GR_IS_NUMBER(inner->b))) return 0;
   f->consumers[0].span = span;
   c->a = inner->a;
@@ -170,8 +166,7 @@ static int find_steps(formula *f) {
 
 /* What they fill with: elements are known once the job runs. */
 static void find_gaps(formula *f, const gr_formula_job *job) {
-  int k;
-  for (k = 0; k < f->count; k++) {
+  for (int k = 0; k < f->count; k++) {
     const gr_consumer *c = &job->consumers[k];
     const gr_dtype t = (gr_dtype)job->program->nodes[c->a].dtype;
     if (!f->fills[k] || f->consumers[k].red == GR_RED_COUNT) continue;
@@ -182,13 +177,11 @@ static void find_gaps(formula *f, const gr_formula_job *job) {
 
 int64_t gr_cpu_formula_plan(const gr_formula_job *job, void *room, int threads) {
   formula *f = (formula *)room;
-  int64_t stretch;
-  int k;
   memset(f, 0, sizeof(*f));
   f->job = job;
   f->count = job->consumer_count;
-  for (k = 0; k < f->count; k++) f->consumers[k] = gr_plan_of(&job->consumers[k].job);
-  stretch = stretch_of(f);
+  for (int k = 0; k < f->count; k++) f->consumers[k] = gr_plan_of(&job->consumers[k].job);
+  int64_t stretch = stretch_of(f);
   if (f->count && !job->consumers[0].job.offsets && (job->words || job->consumers[0].job.n > stretch / 2))
     if ((find_fillings(f) || find_steps(f)) && job->words) /* nothing is made */
       stretch = f->count > 1 && !f->both ? 2048 : PIECE;
@@ -223,13 +216,12 @@ static void fill_and_count(const formula *f, int set, int64_t from, int64_t n, g
 /* The states of positions from .. from + n, a stretch of a vector that begins at `first`, where a leaf of it starts. */
 static void reduce_stretch(const formula *f, int set, int64_t first, int64_t from, int64_t n, gr_acc *acc) {
   gr_counter counters[GR_FORMULA_TOGETHER];
-  int k;
-  for (k = 0; k < f->count; k++) gr_counter_begin(&counters[k]);
+  for (int k = 0; k < f->count; k++) gr_counter_begin(&counters[k]);
   while (n > 0) {
     const int64_t m = gr_feed_most(&f->feed, n);
     gr_feed_make(&f->feed, set, from, m);
     if (f->both) fill_and_count(f, set, from, m, counters);
-    for (k = 0; k < f->count && !f->both; k++) {
+    for (int k = 0; k < f->count && !f->both; k++) {
       const gr_plan *p = &f->consumers[k];
       const gr_consumer *asked = &f->job->consumers[k];
       const char *a = side(f, set, asked->a, from), *b = side(f, set, asked->b, from);
@@ -241,7 +233,7 @@ static void reduce_stretch(const formula *f, int set, int64_t first, int64_t fro
     from += m;
     n -= m;
   }
-  for (k = 0; k < f->count; k++) acc[k] = gr_counter_fold(&counters[k], f->consumers[k].red, f->consumers[k].kind);
+  for (int k = 0; k < f->count; k++) acc[k] = gr_counter_fold(&counters[k], f->consumers[k].red, f->consumers[k].kind);
 }
 
 static void do_piece(void *arg, int64_t k) {
@@ -249,31 +241,28 @@ static void do_piece(void *arg, int64_t k) {
   const int64_t from = k * f->piece, left = f->n - from;
   gr_acc acc[GR_FORMULA_TOGETHER];
   const int set = gr_feed_take(&f->feed);
-  int i;
   reduce_stretch(f, set, f->first, f->first + from, left < f->piece ? left : f->piece, acc);
   gr_feed_give(&f->feed, set);
-  for (i = 0; i < f->count; i++) f->acc[i * MOST_PIECES + k] = acc[i];
+  for (int i = 0; i < f->count; i++) f->acc[i * MOST_PIECES + k] = acc[i];
 }
 
 /* The states of a whole vector: first .. first + n. */
 static void reduce_vector(formula *f, int64_t first, int64_t n, gr_parallel parallel, gr_acc *acc) {
-  int64_t count, k;
-  int i;
   f->first = first;
   f->n = n;
-  for (i = 0; i < f->count && n == 0; i++)
+  for (int i = 0; i < f->count && n == 0; i++)
     acc[i] = gr_identity(f->consumers[i].kind, f->consumers[i].red == GR_RED_PROD);
   if (n == 0) return;
   f->piece = PIECE;
   while ((n - 1) / f->piece >= MOST_PIECES) f->piece *= 2;
-  count = (n - 1) / f->piece + 1;
+  int64_t count = (n - 1) / f->piece + 1;
   gr_in_pieces(parallel, n, f->piece, do_piece, f);
   if (gr_watching.stopped && gr_stopped()) return; /* pieces may be missing */
-  for (i = 0; i < f->count; i++) {
+  for (int i = 0; i < f->count; i++) {
     const gr_plan *p = &f->consumers[i];
     gr_counter counter;
     gr_counter_begin(&counter);
-    for (k = 0; k < count; k++) gr_counter_push(&counter, p->red, p->kind, f->acc[i * MOST_PIECES + k]);
+    for (int64_t k = 0; k < count; k++) gr_counter_push(&counter, p->red, p->kind, f->acc[i * MOST_PIECES + k]);
     acc[i] = gr_counter_fold(&counter, p->red, p->kind);
   }
 }
@@ -281,10 +270,9 @@ static void reduce_vector(formula *f, int64_t first, int64_t n, gr_parallel para
 /* Several reductions of the whole, to the host. */
 static void reduce_whole(formula *f, gr_parallel parallel) {
   gr_acc acc[GR_FORMULA_TOGETHER];
-  int k;
   reduce_vector(f, 0, f->job->n, parallel, acc);
   if (gr_watching.stopped && gr_stopped()) return;
-  for (k = 0; k < f->count; k++) {
+  for (int k = 0; k < f->count; k++) {
     const gr_reduce_job *job = &f->job->consumers[k].job;
     const gr_value value = gr_finish(job->op, job->dtype, acc[k], job->n, job->ddof);
     memcpy(f->job->words + 2 * k, value.v, sizeof(value.v));
@@ -313,8 +301,7 @@ static void put(const formula *f, int k, int64_t v, int64_t n, gr_acc acc) {
 }
 
 static void put_all(const formula *f, int64_t v, int64_t n, const gr_acc *acc) {
-  int k;
-  for (k = 0; k < f->count; k++) put(f, k, v, n, acc[k]);
+  for (int k = 0; k < f->count; k++) put(f, k, v, n, acc[k]);
 }
 
 /* Rows of one consumer that have been made, by the kernels for rows that lie in memory. */
@@ -336,9 +323,8 @@ static void reduce_made_rows(const formula *f, int set, int k, int64_t v, int64_
 /* As many rows as output buffers hold. */
 static int64_t reduce_short_rows(const formula *f, int set, int64_t v, int64_t end) {
   const int64_t n = f->job->consumers[0].job.n, most = f->feed.stretch / n, rows = most < end - v ? most : end - v;
-  int k;
   gr_feed_make(&f->feed, set, v * n, rows * n);
-  for (k = 0; k < f->count; k++) reduce_made_rows(f, set, k, v, rows);
+  for (int k = 0; k < f->count; k++) reduce_made_rows(f, set, k, v, rows);
   return rows;
 }
 
@@ -360,10 +346,9 @@ static void reduce_made_segments(const formula *f, int set, int k, int64_t v, in
 static int64_t reduce_short_segments(const formula *f, int set, int64_t v, int64_t end) {
   const gr_reduce_job *job = &f->job->consumers[0].job;
   int64_t n, first = vector_at(job, v, &n), total = n, count = 1;
-  int k;
   while (v + count < end && (vector_at(job, v + count, &n), total + n <= f->feed.stretch)) total += n, count++;
   if (total) gr_feed_make(&f->feed, set, first, total);
-  for (k = 0; k < f->count; k++) reduce_made_segments(f, set, k, v, count, first);
+  for (int k = 0; k < f->count; k++) reduce_made_segments(f, set, k, v, count, first);
   return count;
 }
 
@@ -396,10 +381,10 @@ static void reduce_each(formula *f, gr_parallel parallel) {
   const gr_reduce_job *job = &f->job->consumers[0].job;
   gr_acc acc[GR_FORMULA_TOGETHER];
   vectors s = {f, 1, 4 * PIECE};
-  int64_t v, n, from;
+  int64_t n, from;
   if (job->count == 0) return;
   if (job->n == 0 && !job->offsets) {
-    for (v = 0; v < job->count; v++) {
+    for (int64_t v = 0; v < job->count; v++) {
       reduce_vector(f, 0, 0, NULL, acc);
       put_all(f, v, 0, acc);
     }
@@ -407,7 +392,7 @@ static void reduce_each(formula *f, gr_parallel parallel) {
   }
   s.size = 2 * PIECE / (f->job->n / job->count + 1) + 1;
   if (f->job->n / job->count <= s.most || job->offsets) gr_in_pieces(parallel, job->count, s.size, do_vectors, &s);
-  for (v = 0; v < job->count && !(v && gr_stopped()); v++) { /* the long ones, each by all threads */
+  for (int64_t v = 0; v < job->count && !(v && gr_stopped()); v++) { /* the long ones, each by all threads */
     from = vector_at(job, v, &n);
     if (n <= s.most) {
       if (!job->offsets) break;
@@ -426,8 +411,8 @@ static void store_piece(void *arg, int64_t k) {
   const int size = gr_size_of((gr_dtype)job->program->nodes[job->result].dtype);
   const int64_t end = (k + 1) * PIECE < job->n ? (k + 1) * PIECE : job->n;
   const int set = gr_feed_take(&f->feed);
-  int64_t from, m;
-  for (from = k * PIECE; from < end; from += m) {
+  int64_t m;
+  for (int64_t from = k * PIECE; from < end; from += m) {
     char *to = (char *)(uintptr_t)job->out.data + from * job->out.stride;
     m = gr_feed_most(&f->feed, end - from);
     if (job->out.stride == size) {

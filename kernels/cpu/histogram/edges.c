@@ -3,15 +3,13 @@
 
 void gr_cpu_edges(const gr_edges_job *job, gr_parallel parallel) {
   const double step = (job->last - job->first) / (double)job->bins;
-  int64_t k;
   (void)parallel;
-  for (k = 0; k < job->bins && !(k && gr_stopped()); k += 4096) {
+  for (int64_t k = 0; k < job->bins && !(k && gr_stopped()); k += 4096) {
     const int m = job->bins - k < 4096 ? (int)(job->bins - k) : 4096;
     double *e = job->edges + k;
-    int j;
-    for (j = 0; j < m; j++) e[j] = ((double)k + (double)j) * step + job->first;
+    for (int j = 0; j < m; j++) e[j] = ((double)k + (double)j) * step + job->first;
     if (job->limits)
-      for (j = 0; j < m; j++) job->limits[k + j] = gr_edge_limit(e[j], 0);
+      for (int j = 0; j < m; j++) job->limits[k + j] = gr_edge_limit(e[j], 0);
   }
   job->edges[job->bins] = job->last;
   if (job->limits) job->limits[job->bins] = gr_edge_limit(job->last, 1);

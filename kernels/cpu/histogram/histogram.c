@@ -26,8 +26,7 @@ static int64_t slots_of(const gr_histogram_job *job) { return job->bins + 3; }
 
 /* Adds a piece's counts to the result; they are integers, so the order does not matter. */
 static void add_all(int64_t *to, const int64_t *counts, int64_t n) {
-  int64_t k;
-  for (k = 0; k < n; k++)
+  for (int64_t k = 0; k < n; k++)
     if (counts[k]) __atomic_fetch_add(&to[k], counts[k], __ATOMIC_RELAXED);
 }
 
@@ -112,14 +111,12 @@ static void count_some(const state *s, int set, int64_t from, int64_t n) {
   some_tables *room = gr_room_take(sizeof(*room));
   int64_t m, *to = s->alone ? s->job->counts : room->counts;
   uint16_t *const t = room->t;
-  int32_t k;
-  int fresh;
-  for (fresh = from == 0 || !s->alone; n > 0; n -= m, from += m, fresh = 0) {
+  for (int fresh = from == 0 || !s->alone; n > 0; n -= m, from += m, fresh = 0) {
     m = n < tables * 65504 ? n : tables * 65504;
     if (tables == 4) count16_by_4(s, set, from, m, t, slots);
     else count16(s, set, from, m, t, slots);
     if (fresh && tables == 4 && m <= UINT16_MAX) /* the sums fit too */
-      for (k = 0; k < slots; k++) to[k] = (uint16_t)(t[k] + t[slots + k] + t[2 * slots + k] + t[3 * slots + k]);
+      for (int32_t k = 0; k < slots; k++) to[k] = (uint16_t)(t[k] + t[slots + k] + t[2 * slots + k] + t[3 * slots + k]);
     else add_up16(to, t, slots, tables, fresh);
   }
   if (!s->alone) add_all(s->job->counts, to, slots);
@@ -154,7 +151,6 @@ static void count_own_bytes(const state *s, int64_t n) {
   const int slots = (int)slots_of(s->job);
   uint16_t t[4][OWN_SLOTS + 5];
   int64_t *to = s->job->counts;
-  int k;
   memset(t, 0, sizeof(t));
   for (; n >= 4; n -= 4, x += 4) {
     t[0][x[0]]++;
@@ -163,7 +159,7 @@ static void count_own_bytes(const state *s, int64_t n) {
     t[3][x[3]]++;
   }
   for (; n > 0; n--) t[0][*x++]++;
-  for (k = 0; k < slots; k++) to[k] = (uint16_t)(t[0][k] + t[1][k] + t[2][k] + t[3][k]);
+  for (int k = 0; k < slots; k++) to[k] = (uint16_t)(t[0][k] + t[1][k] + t[2][k] + t[3][k]);
 }
 
 #define SPAN (1 << 20) /* samples between two looks whether to stop, where they are not cut into pieces anyway */
@@ -221,15 +217,14 @@ static void count_bytes(const state *s, int set, int64_t from, int64_t n) {
   uint8_t value[256];
   int32_t index[256];
   int64_t m;
-  int k;
   memset(table, 0, sizeof(table));
   for (; n > 0; n -= m, from += m) {
     const char *x = samples(s, set, from, n, &m);
     count_values(s, x, m, table);
   }
-  for (k = 0; k < 256; k++) value[k] = (uint8_t)k;
+  for (int k = 0; k < 256; k++) value[k] = (uint8_t)k;
   s->find(&s->bins, (const char *)value, 1, 256, index);
-  for (k = 0; k < 256; k++) {
+  for (int k = 0; k < 256; k++) {
     const int64_t count = (int64_t)table[0][k] + table[1][k] + table[2][k] + table[3][k];
     if (count == 0) continue; /* a value that is not there may have no slot (modulo 2 in jobs.h) */
     if (s->alone) s->job->counts[index[k]] += count;
@@ -307,12 +302,11 @@ static void do_merge(void *arg, int64_t k) {
   const shares *h = (const shares *)arg;
   const gr_histogram_job *job = h->s->job;
   const int64_t slots = slots_of(job), end = (k + 1) * MERGE < slots ? (k + 1) * MERGE : slots;
-  int64_t i, share;
   tables t = table_of(h->room, slots, 0);
-  for (i = k * MERGE; i < end; i++) job->counts[i] = t.over[i] + t.low[i];
-  for (share = 1; share < h->count; share++) {
+  for (int64_t i = k * MERGE; i < end; i++) job->counts[i] = t.over[i] + t.low[i];
+  for (int64_t share = 1; share < h->count; share++) {
     t = table_of(h->room, slots, share);
-    for (i = k * MERGE; i < end; i++) job->counts[i] += t.over[i] + t.low[i];
+    for (int64_t i = k * MERGE; i < end; i++) job->counts[i] += t.over[i] + t.low[i];
   }
 }
 
@@ -360,11 +354,10 @@ static void judge_guess(gr_bins_job *b) {
 static void judge_guess32(gr_bins_job *b) {
   const gr_histogram_job *job = b->job;
   const double bins = (double)job->bins + 1;
-  double off;
   b->origin32 = (float)b->origin;
   b->per_bin32 = (float)job->per_bin;
-  off = fabs((double)b->origin32 - b->origin) * job->per_bin +
-        1.25 * bins * (fabs((double)b->per_bin32 / job->per_bin - 1) + 0x1p-23);
+  double off = fabs((double)b->origin32 - b->origin) * job->per_bin +
+               1.25 * bins * (fabs((double)b->per_bin32 / job->per_bin - 1) + 0x1p-23);
   off += 0.5 - b->half; /* where the edges themselves lie */
   if (off < 0.004) b->half32 = (float)(0.5 - off) - 0x1p-23f;
 }
@@ -397,14 +390,14 @@ static void judge_positions(gr_bins_job *b, int exact) {
 
 void gr_bins_judge(gr_bins_job *b) {
   const gr_histogram_job *job = b->job;
-  int exponent, moderate, exact;
+  int exponent;
   b->half32 = 0;
   if (!job->guess || job->modulo) return;
-  moderate = job->per_bin > 0x1p-100 && job->per_bin < 0x1p+100;
+  int moderate = job->per_bin > 0x1p-100 && job->per_bin < 0x1p+100;
   /* Samples of 24 bits among edges at whole multiples of a power of two: nothing is rounded, and many samples lie on
      an edge. */
-  exact = job->dtype == GR_F32 && job->a.stride == 4 && job->first == 0 && job->bins <= 1 << 20 && moderate &&
-          frexp(job->per_bin, &exponent) == 0.5 && (double)job->bins == job->last * job->per_bin;
+  int exact = job->dtype == GR_F32 && job->a.stride == 4 && job->first == 0 && job->bins <= 1 << 20 && moderate &&
+              frexp(job->per_bin, &exponent) == 0.5 && (double)job->bins == job->last * job->per_bin;
   judge_guess(b);
   judge_positions(b, exact);
   /* Shifting by half a unit in the last place of 1 makes all certain; see bins_guess_wide for what is just below 0. */
@@ -416,8 +409,7 @@ void gr_bins_judge(gr_bins_job *b) {
 }
 
 static void clear(int64_t *counts, int64_t slots) {
-  int64_t k;
-  for (k = 0; k < slots && !(k && gr_stopped()); k += SPAN)
+  for (int64_t k = 0; k < slots && !(k && gr_stopped()); k += SPAN)
     memset(counts + k, 0, (size_t)(slots - k < SPAN ? slots - k : SPAN) * sizeof(*counts));
 }
 
@@ -447,8 +439,8 @@ void gr_cpu_explain_histogram(const gr_histogram_job *job, int threads, gr_expla
 
 static void count_straight(const state *s, int64_t n) {
   const int set = gr_feed_take(s->feed);
-  int64_t from, m;
-  for (from = 0; from < n && !gr_stopped(); from += m) {
+  int64_t m;
+  for (int64_t from = 0; from < n && !gr_stopped(); from += m) {
     const char *x = samples(s, set, from, n - from < SPAN ? n - from : SPAN, &m);
     count_into(s, x, m, s->job->counts);
   }
@@ -460,7 +452,6 @@ static void count_all(const gr_histogram_job *asked, gr_feed *feed, gr_parallel 
   const gr_histogram_job *job = asked;
   gr_histogram_job dense;
   state s;
-  int64_t count, k;
   if (feed) {
     dense = *asked;
     dense.a.stride = gr_size_of(asked->dtype);
@@ -473,7 +464,7 @@ static void count_all(const gr_histogram_job *asked, gr_feed *feed, gr_parallel 
   s.size = gr_size_of(job->dtype);
   gr_bins_judge(&s.bins);
   s.piece = piece_of(job);
-  count = (job->n - 1) / s.piece + 1;
+  int64_t count = (job->n - 1) / s.piece + 1;
   s.alone = !parallel || count == 1;
   if (bytes > 0 && job->n > 0) {
     in_shares(&s, room, bytes, parallel);
@@ -488,7 +479,7 @@ static void count_all(const gr_histogram_job *asked, gr_feed *feed, gr_parallel 
   if (straight) {
     count_straight(&s, job->n);
   } else if (s.alone) {
-    for (k = 0; k < count && !(k && gr_stopped()); k++) do_piece(&s, k);
+    for (int64_t k = 0; k < count && !(k && gr_stopped()); k++) do_piece(&s, k);
   } else {
     parallel(count, do_piece, &s);
   }

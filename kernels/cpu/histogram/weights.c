@@ -22,12 +22,11 @@ typedef struct state {
 
 /* The weights from w on as integers. */
 static void weights(const gr_weights_job *job, const char *w, int m, gr_fixed *to) {
-  int k;
   switch (job->dtype) {
 /* clang-format off */
 #define WHOLE(id, type)                                                                    \
     case GR_##id:                                                                          \
-      for (k = 0; k < m; k++, w += job->w.stride) {                                        \
+      for (int k = 0; k < m; k++, w += job->w.stride) {                                    \
         type x;                                                                            \
         memcpy(&x, w, sizeof(x));                                                          \
         to[k] = gr_fixed_whole((int64_t)x);                                                \
@@ -35,7 +34,7 @@ static void weights(const gr_weights_job *job, const char *w, int m, gr_fixed *t
       break;
 #define REAL(id, s, type)                                                                  \
     case GR_##id:                                                                          \
-      for (k = 0; k < m; k++, w += job->w.stride) {                                        \
+      for (int k = 0; k < m; k++, w += job->w.stride) {                                    \
         type x;                                                                            \
         memcpy(&x, w, sizeof(x));                                                          \
         to[k] = gr_fixed_of(gr_widen_##s(x), job->unit);                                   \
@@ -57,10 +56,9 @@ static void weigh_some(const state *s, const gr_vec *a, const gr_vec *by, int64_
   gr_fixed w[CHUNK];
   for (; n > 0; n -= CHUNK, x += CHUNK * a->stride, y += CHUNK * by->stride) {
     const int m = n < CHUNK ? (int)n : CHUNK;
-    int k;
     s->find(&s->bins, x, a->stride, m, index);
     weights(s->job, y, m, w);
-    for (k = 0; k < m; k++) sums[index[k]] = gr_fixed_add(sums[index[k]], w[k]);
+    for (int k = 0; k < m; k++) sums[index[k]] = gr_fixed_add(sums[index[k]], w[k]);
   }
 }
 
@@ -91,10 +89,9 @@ static void do_piece(void *arg, int64_t k) {
   const state *s = (const state *)arg;
   const int64_t n = s->job->bins.n, from = k * PIECE_ELEMENTS, left = n - from;
   gr_fixed *sums = gr_room_take(SLOTS * sizeof(*sums));
-  int64_t i;
   memset(sums, 0, (size_t)s->slots * sizeof(*sums));
   weigh(s, from, left < PIECE_ELEMENTS ? left : PIECE_ELEMENTS, sums);
-  for (i = 0; i < s->slots; i++) add(&s->sums[i], sums[i]);
+  for (int64_t i = 0; i < s->slots; i++) add(&s->sums[i], sums[i]);
   gr_room_give(sums);
 }
 
@@ -105,7 +102,6 @@ void gr_cpu_weights(const gr_weights_job *asked, gr_feed *feed, gr_parallel para
   const int64_t n = job->bins.n;
   gr_weights_job dense;
   state s;
-  int64_t i;
   if (feed) {
     dense = *asked;
     dense.bins.a.stride = gr_size_of(asked->bins.dtype);
@@ -118,16 +114,16 @@ void gr_cpu_weights(const gr_weights_job *asked, gr_feed *feed, gr_parallel para
   s.find = gr_cpu_table_in_use()->bins;
   s.sums = (gr_fixed *)job->state;
   s.slots = job->bins.bins + 3;
-  for (i = 0; i < s.slots && !(i && gr_stopped()); i += SPAN)
+  for (int64_t i = 0; i < s.slots && !(i && gr_stopped()); i += SPAN)
     memset(s.sums + i, 0, (size_t)(s.slots - i < SPAN ? s.slots - i : SPAN) * sizeof(*s.sums));
   if (n > 0) {
     gr_bins_judge(&s.bins);
     if (parallel && n > PIECE_ELEMENTS && s.slots <= SLOTS) parallel((n - 1) / PIECE_ELEMENTS + 1, do_piece, &s);
     else
-      for (i = 0; i < n && !(i && gr_stopped()); i += PIECE_ELEMENTS)
+      for (int64_t i = 0; i < n && !(i && gr_stopped()); i += PIECE_ELEMENTS)
         weigh(&s, i, n - i < PIECE_ELEMENTS ? n - i : PIECE_ELEMENTS, s.sums);
   }
-  for (i = 0; i < s.slots; i++) {
+  for (int64_t i = 0; i < s.slots; i++) {
     if (i % SPAN == 0 && i && gr_stopped()) return;
     if (gr_is_float(job->dtype)) ((double *)job->out)[i] = gr_fixed_value(s.sums[i], job->unit);
     else ((int64_t *)job->out)[i] = (int64_t)s.sums[i].low;

@@ -27,11 +27,10 @@ static const gr_cpu_table *candidate(int k) {
 
 const char *gr_cpu_select(const char *force) {
   const gr_cpu_table *t;
-  int k;
 #if GR_CPU_X86
   __builtin_cpu_init();
 #endif
-  for (k = 0; k < 4; k++) {
+  for (int k = 0; k < 4; k++) {
     t = candidate(k);
     if (t && (!force || !strcmp(force, t->name))) {
       atomic_store_explicit(&in_use, t, memory_order_release);

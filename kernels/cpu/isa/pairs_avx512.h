@@ -3,9 +3,8 @@
 #define GR_PAIRS 32
 GR_INLINE __m512i gr_words(gr_dtype t, const void *p, int n) {
   const __mmask32 m = (__mmask32)((UINT64_C(1) << n) - 1);
-  __m256i bytes;
   if (t == GR_I16) return n == GR_PAIRS ? _mm512_loadu_si512(p) : _mm512_maskz_loadu_epi16(m, p);
-  bytes = n == GR_PAIRS ? _mm256_loadu_si256((const __m256i *)p) : _mm256_maskz_loadu_epi8(m, p);
+  __m256i bytes = n == GR_PAIRS ? _mm256_loadu_si256((const __m256i *)p) : _mm256_maskz_loadu_epi8(m, p);
   return t == GR_U8 ? _mm512_cvtepu8_epi16(bytes) : _mm512_cvtepi8_epi16(bytes);
 }
 GR_INLINE vi vi_as_words(gr_dtype t, const void *p, int n) { return (vi)gr_words(t, p, n); }
@@ -32,8 +31,7 @@ GR_INLINE void vi_add_columns(int more, vi lo, vi hi, int n, int64_t *to) {
   const __m512i high = _mm512_add_epi32(low, _mm512_set1_epi32(8));
   const __m512i first = _mm512_permutex2var_epi32((__m512i)lo, low, (__m512i)hi),
                 second = _mm512_permutex2var_epi32((__m512i)lo, high, (__m512i)hi);
-  int j;
-  GR_UNROLL for (j = 0; j < 4; j++) {
+  GR_UNROLL for (int j = 0; j < 4; j++) {
     const __m512i both = j < 2 ? first : second;
     const __m256i half = j & 1 ? _mm512_extracti32x8_epi32(both, 1) : _mm512_castsi512_si256(both);
     const int left = n - 8 * j;

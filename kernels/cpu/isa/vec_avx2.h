@@ -122,8 +122,7 @@ GR_INLINE double vd_fold(int multiply, vd x) {
 GR_INLINE vd vd_last(vd x) { return (vd)_mm256_permute4x64_pd((__m256d)x, 0xff); }
 /* The last lanes of eight vectors side by side. */
 GR_INLINE void vd_lasts(vd *to, const vd *x) {
-  int j;
-  GR_UNROLL for (j = 0; j < 2; j++, x += 4) {
+  GR_UNROLL for (int j = 0; j < 2; j++, x += 4) {
     const __m256d low = _mm256_unpackhi_pd((__m256d)x[0], (__m256d)x[1]),
                   high = _mm256_unpackhi_pd((__m256d)x[2], (__m256d)x[3]);
     to[j] = (vd)_mm256_permute2f128_pd(low, high, 0x31);
@@ -189,9 +188,8 @@ GR_INLINE void vd_store_halves(gr_dtype t, void *p, const vd *x) {
     _mm_storeu_si128((__m128i *)p, _mm_packus_epi32(_mm256_castsi256_si128(up), _mm256_extracti128_si256(up, 1)));
     if (__builtin_expect(!_mm256_testz_si256(small, small), 0)) {
       double each[GR_HALVES_STORED];
-      int k;
       memcpy(each, x, sizeof(each));
-      for (k = 0; k < GR_HALVES_STORED; k++) {
+      for (int k = 0; k < GR_HALVES_STORED; k++) {
         const uint16_t half = gr_f64_to_bf16(each[k]).bits;
         memcpy((char *)p + 2 * k, &half, sizeof(half));
       }

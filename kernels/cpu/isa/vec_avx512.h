@@ -76,10 +76,9 @@ GR_INLINE vd vd_load(gr_dtype t, const void *p) {
 /* n of them, n < GR_W; the other lanes are 0. t is a float. */
 GR_INLINE vd vd_load_first(gr_dtype t, const void *p, int n) {
   const __mmask8 m = (__mmask8)((1u << n) - 1);
-  __m128i halves;
   if (t == GR_F64) return (vd)_mm512_maskz_loadu_pd(m, p);
   if (t == GR_F32) return (vd)_mm512_cvtps_pd(_mm256_maskz_loadu_ps(m, p));
-  halves = _mm_maskz_loadu_epi16(m, p);
+  __m128i halves = _mm_maskz_loadu_epi16(m, p);
   if (t == GR_F16) return (vd)_mm512_cvtps_pd(_mm256_cvtph_ps(halves));
   return (vd)_mm512_cvtps_pd(_mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(halves), 16)));
 }
@@ -101,14 +100,13 @@ GR_INLINE vf vf_load(gr_dtype t, const void *p) {
 #define GR_LOADS_FIRST 1
 GR_INLINE vf vf_load_first(gr_dtype t, const void *p, int n) {
   const __mmask16 m = (__mmask16)((1u << n) - 1);
-  __m256i halves;
   if (t == GR_F32) return (vf)_mm512_maskz_loadu_ps(m, p);
   if (t == GR_F64) {
     const __m256 low = _mm512_cvtpd_ps(_mm512_maskz_loadu_pd((__mmask8)m, p)),
                  high = _mm512_cvtpd_ps(_mm512_maskz_loadu_pd((__mmask8)(m >> 8), (const double *)p + 8));
     return (vf)_mm512_insertf32x8(_mm512_castps256_ps512(low), high, 1);
   }
-  halves = _mm256_maskz_loadu_epi16(m, p);
+  __m256i halves = _mm256_maskz_loadu_epi16(m, p);
   return t == GR_F16 ? (vf)_mm512_cvtph_ps(halves) : (vf)_mm512_slli_epi32(_mm512_cvtepu16_epi32(halves), 16);
 }
 
@@ -150,9 +148,8 @@ GR_INLINE vd vd_last(vd x) { return (vd)_mm512_permutexvar_pd(_mm512_set1_epi64(
 /* The last lanes of eight vectors side by side. */
 GR_INLINE void vd_lasts(vd *to, const vd *x) {
   __m512d p[4], q[2];
-  int j;
-  GR_UNROLL for (j = 0; j < 4; j++) p[j] = _mm512_unpackhi_pd((__m512d)x[2 * j], (__m512d)x[2 * j + 1]);
-  GR_UNROLL for (j = 0; j < 2; j++) q[j] = _mm512_shuffle_f64x2(p[2 * j], p[2 * j + 1], 0xff);
+  GR_UNROLL for (int j = 0; j < 4; j++) p[j] = _mm512_unpackhi_pd((__m512d)x[2 * j], (__m512d)x[2 * j + 1]);
+  GR_UNROLL for (int j = 0; j < 2; j++) q[j] = _mm512_shuffle_f64x2(p[2 * j], p[2 * j + 1], 0xff);
   to[0] = (vd)_mm512_shuffle_f64x2(q[0], q[1], 0x88);
 }
 /* Each lane moves up by one; lane 0 gets the last lane of `before`. */
@@ -165,7 +162,6 @@ GR_INLINE vd vd_after(vd before, vd x) { return (vd)_mm512_alignr_epi64((__m512i
 */
 #define GR_SCAN_WOVEN 1
 GR_INLINE void vd_woven_load(gr_dtype t, const void *p, vd *q) {
-  int j;
   if (t == GR_F32) {
     const __m512i first = _mm512_set_epi32(29, 21, 13, 5, 25, 17, 9, 1, 28, 20, 12, 4, 24, 16, 8, 0),
                   third = _mm512_set1_epi32(2);
@@ -178,7 +174,7 @@ GR_INLINE void vd_woven_load(gr_dtype t, const void *p, vd *q) {
     q[3] = (vd)_mm512_cvtps_pd(_mm512_extractf32x8_ps(y, 1));
     return;
   }
-  GR_UNROLL for (j = 0; j < 4; j += 2) {
+  GR_UNROLL for (int j = 0; j < 4; j += 2) {
     const __m512d a = _mm512_loadu_pd((const double *)p + 8 * j), b = _mm512_loadu_pd((const double *)p + 8 * j + 8);
     q[j] = (vd)_mm512_unpacklo_pd(a, b);
     q[j + 1] = (vd)_mm512_unpackhi_pd(a, b);
@@ -191,17 +187,16 @@ GR_INLINE vd vd_add_some(vd x, __mmask8 mask, __m512d t) {
 /* The groups become their scans: pairs; quads; and all of the first quad added to the second. */
 GR_INLINE void vd_woven_scan(gr_dtype t, vd *q) {
   __m512d x;
-  int j;
   if (t == GR_F32) {
     q[1] = q[0] + q[1];
     q[3] = q[2] + q[3];
     q[2] = q[1] + q[2];
     q[3] = q[1] + q[3];
     x = _mm512_shuffle_f64x2((__m512d)q[3], (__m512d)q[3], 0x44);
-    GR_UNROLL for (j = 0; j < 4; j++) q[j] = vd_add_some(q[j], 0xf0, x);
+    GR_UNROLL for (int j = 0; j < 4; j++) q[j] = vd_add_some(q[j], 0xf0, x);
     return;
   }
-  GR_UNROLL for (j = 0; j < 4; j += 2) {
+  GR_UNROLL for (int j = 0; j < 4; j += 2) {
     q[j + 1] = q[j] + q[j + 1];
     x = _mm512_shuffle_f64x2((__m512d)q[j + 1], (__m512d)q[j + 1], 0xa0);
     q[j] = vd_add_some(q[j], 0xcc, x);
@@ -251,23 +246,21 @@ GR_INLINE void vd_woven_store(gr_dtype t, int past, void *p, const vd *q) {
   const __m512i low = _mm512_set_epi64(11, 3, 10, 2, 9, 1, 8, 0), high = _mm512_set_epi64(15, 7, 14, 6, 13, 5, 12, 4);
   const int count = t == GR_F32 ? 2 : 4;
   __m512d x[4];
-  int j;
   if (t == GR_F32) {
     __m512 f[4];
-    __m512d a, b;
-    GR_UNROLL for (j = 0; j < 4; j++) f[j] = _mm512_castps256_ps512(_mm512_cvtpd_ps((__m512d)q[j]));
-    a = _mm512_castps_pd(_mm512_permutex2var_ps(f[0], pairs, f[1]));
-    b = _mm512_castps_pd(_mm512_permutex2var_ps(f[2], pairs, f[3]));
+    GR_UNROLL for (int j = 0; j < 4; j++) f[j] = _mm512_castps256_ps512(_mm512_cvtpd_ps((__m512d)q[j]));
+    __m512d a = _mm512_castps_pd(_mm512_permutex2var_ps(f[0], pairs, f[1]));
+    __m512d b = _mm512_castps_pd(_mm512_permutex2var_ps(f[2], pairs, f[3]));
     x[0] = _mm512_permutex2var_pd(a, low, b);
     x[1] = _mm512_permutex2var_pd(a, high, b);
   } else {
-    GR_UNROLL for (j = 0; j < 4; j += 2) {
+    GR_UNROLL for (int j = 0; j < 4; j += 2) {
       x[j] = _mm512_unpacklo_pd((__m512d)q[j], (__m512d)q[j + 1]);
       x[j + 1] = _mm512_unpackhi_pd((__m512d)q[j], (__m512d)q[j + 1]);
     }
   }
-  if (past) GR_UNROLL for (j = 0; j < count; j++) _mm512_stream_pd((double *)p + 8 * j, x[j]);
-  else GR_UNROLL for (j = 0; j < count; j++) _mm512_storeu_pd((double *)p + 8 * j, x[j]);
+  if (past) GR_UNROLL for (int j = 0; j < count; j++) _mm512_stream_pd((double *)p + 8 * j, x[j]);
+  else GR_UNROLL for (int j = 0; j < count; j++) _mm512_storeu_pd((double *)p + 8 * j, x[j]);
 }
 
 /* The same for integers that wrap: lane l becomes the sum of lanes 0 .. l. */
@@ -289,12 +282,10 @@ GR_INLINE void vi_scan_bytes(int flip, const void *p, vi *before, vi *out) {
   const __m512i first = _mm512_set_epi64(-1, (1LL << 56) - 1, (1LL << 48) - 1, (1LL << 40) - 1, (1LL << 32) - 1,
                                          (1LL << 24) - 1, (1LL << 16) - 1, 255),
                 zero = _mm512_setzero_si512();
-  int j;
-  GR_UNROLL for (j = 0; j < 2; j++) {
+  GR_UNROLL for (int j = 0; j < 2; j++) {
     long long eight;
-    __m512i all;
     memcpy(&eight, (const char *)p + 8 * j, 8);
-    all = _mm512_set1_epi64(eight);
+    __m512i all = _mm512_set1_epi64(eight);
     if (flip) all = _mm512_xor_si512(all, _mm512_set1_epi8(-128));
     out[j] = *before + (vi)_mm512_sad_epu8(_mm512_and_si512(all, first), zero);
     *before = *before + (vi)_mm512_sad_epu8(all, zero);

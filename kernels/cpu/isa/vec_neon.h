@@ -115,8 +115,7 @@ GR_INLINE double vd_fold(int multiply, vd x) { return multiply ? x[0] * x[1] : x
 GR_INLINE vd vd_last(vd x) { return vd_odd(x, x); }
 /* The last lanes of eight vectors side by side. */
 GR_INLINE void vd_lasts(vd *to, const vd *x) {
-  int j;
-  GR_UNROLL for (j = 0; j < 4; j++) to[j] = vd_odd(x[2 * j], x[2 * j + 1]);
+  GR_UNROLL for (int j = 0; j < 4; j++) to[j] = vd_odd(x[2 * j], x[2 * j + 1]);
 }
 GR_INLINE vd vd_after(vd before, vd x) { return GR_LANES_OF(vi, before, x, 1, 2); }
 GR_INLINE vi vi_scan(vi x) {
@@ -162,14 +161,13 @@ GR_INLINE int vd_any(vd_mask m) { return vf_any(vreinterpretq_u32_u64(m)); }
 GR_INLINE uint64_t gr_sum_bytes(const void *x, int64_t n, char flip) {
   const uint8_t *p = (const uint8_t *)x, change = (uint8_t)flip;
   uint64x2_t one = vdupq_n_u64(0), two = one;
-  uint64_t total;
   for (; n >= 2 * 16; n -= 2 * 16, p += 2 * 16) {
     const uint8x16_t u = veorq_u8(vld1q_u8(p), vdupq_n_u8(change)), v = veorq_u8(vld1q_u8(p + 16), vdupq_n_u8(change));
     GR_PREFETCH(p + GR_AHEAD);
     one = vpadalq_u32(one, vpaddlq_u16(vpaddlq_u8(u)));
     two = vpadalq_u32(two, vpaddlq_u16(vpaddlq_u8(v)));
   }
-  total = vaddvq_u64(vaddq_u64(one, two));
+  uint64_t total = vaddvq_u64(vaddq_u64(one, two));
   for (; n > 0; n--, p++) total += *p ^ change;
   return total;
 }

@@ -39,9 +39,8 @@ GR_INLINE vd vd_where(const uint8_t *mask, vd x, vd other) {
 GR_INLINE vf vf_where(const uint8_t *mask, vf x, vf other) {
   const __m128i zero = _mm_setzero_si128();
   int32_t bytes;
-  __m128 none;
   memcpy(&bytes, mask, 4);
-  none = _mm_castsi128_ps(
+  __m128 none = _mm_castsi128_ps(
       _mm_cmpeq_epi32(_mm_unpacklo_epi16(_mm_unpacklo_epi8(_mm_cvtsi32_si128(bytes), zero), zero), zero));
   return vf_pick(none, other, x);
 }
@@ -119,8 +118,7 @@ GR_INLINE double vd_fold(int multiply, vd x) { return multiply ? x[0] * x[1] : x
 GR_INLINE vd vd_last(vd x) { return (vd)_mm_unpackhi_pd((__m128d)x, (__m128d)x); }
 /* The last lanes of eight vectors side by side. */
 GR_INLINE void vd_lasts(vd *to, const vd *x) {
-  int j;
-  GR_UNROLL for (j = 0; j < 4; j++) to[j] = (vd)_mm_unpackhi_pd((__m128d)x[2 * j], (__m128d)x[2 * j + 1]);
+  GR_UNROLL for (int j = 0; j < 4; j++) to[j] = (vd)_mm_unpackhi_pd((__m128d)x[2 * j], (__m128d)x[2 * j + 1]);
 }
 GR_INLINE vd vd_after(vd before, vd x) { return (vd)_mm_shuffle_pd((__m128d)before, (__m128d)x, 1); }
 

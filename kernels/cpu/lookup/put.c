@@ -130,9 +130,9 @@ static void do_range(void *arg, int64_t range) {
   const gr_put_job *job = s->job;
   const int64_t low = range * s->each, high = job->length - low < s->each ? job->length : low + s->each;
   const int adds = job->op == GR_PUT_add && gr_is_float(job->dtype);
-  int64_t at[GR_PLACES], from;
+  int64_t at[GR_PLACES];
   if (adds) memset((gr_fixed *)job->state + low, 0, (size_t)(high - low) * sizeof(gr_fixed));
-  for (from = 0; from < job->n; from += GR_PLACES) {
+  for (int64_t from = 0; from < job->n; from += GR_PLACES) {
     const int m = job->n - from < GR_PLACES ? (int)(job->n - from) : GR_PLACES;
     if (from % LOOK == 0 && from && gr_stopped()) return;
     (void)gr_places(job->positions, &job->index, from, m, job->length, at);
@@ -145,8 +145,8 @@ static void do_piece(void *arg, int64_t piece) {
   const state *s = (const state *)arg;
   const gr_put_job *job = s->job;
   const int64_t first = piece * LOOK, end = job->n - first < LOOK ? job->n : first + LOOK;
-  int64_t at[GR_PLACES], from;
-  for (from = first; from < end; from += GR_PLACES) {
+  int64_t at[GR_PLACES];
+  for (int64_t from = first; from < end; from += GR_PLACES) {
     const int m = end - from < GR_PLACES ? (int)(end - from) : GR_PLACES;
     (void)gr_places(job->positions, &job->index, from, m, job->length, at);
     put(s, from, m, at, 0, job->length);

@@ -105,13 +105,12 @@ gr_map_loop gr_map_pair(gr_map first, gr_map second, int place, gr_dtype t) {
 }
 
 void gr_map_fill(const gr_map_step *s, uint64_t value, void *to, int64_t m) {
-  int64_t k;
   if (s->to && !s->numbers_wide) {
     uint64_t element = value;
     value = 0;
     s->to(&element, &value, 1);
   }
-  for (k = 0; k < m; k++) memcpy((char *)to + k * s->wide_size, &value, (size_t)s->wide_size);
+  for (int64_t k = 0; k < m; k++) memcpy((char *)to + k * s->wide_size, &value, (size_t)s->wide_size);
 }
 
 /* ---- the plan of a job ---- */
@@ -126,20 +125,19 @@ typedef struct plan {
 } plan;
 
 static void make_plan(plan *p, const gr_map_job *job) {
-  int i;
   p->job = job;
   p->step = gr_map_step_of(job->op, job->relation, job->dtype, job->out_dtype);
   p->operand[0] = &job->a;
   p->operand[1] = gr_map_operands(job->op) > 1 ? &job->b : NULL;
   p->operand[2] = gr_map_operands(job->op) > 2 ? &job->c : NULL;
-  for (i = 0; i < 3; i++) p->sizes[i] = p->step.size;
+  for (int i = 0; i < 3; i++) p->sizes[i] = p->step.size;
   if (job->op == GR_MAP_where) p->sizes[2] = 1;
   if (p->step.turned) {
     p->operand[0] = &job->b;
     p->operand[1] = &job->a;
   }
   p->indirect = p->step.to || p->step.from || job->out.stride != p->step.out_size;
-  for (i = 0; i < 3; i++) {
+  for (int i = 0; i < 3; i++) {
     const gr_operand *o = p->operand[i];
     if (!o) continue;
     if (o->vec.data) p->indirect |= o->vec.stride != p->sizes[i];
@@ -157,9 +155,8 @@ typedef struct chunks {
 static const void *fetch(const plan *p, int i, int64_t k, int64_t m, chunks *room) {
   const gr_operand *o = p->operand[i];
   const int size = p->sizes[i];
-  const char *x;
   if (!o->vec.data) return p->number[i].bytes;
-  x = (const char *)o->vec.data + k * o->vec.stride;
+  const char *x = (const char *)o->vec.data + k * o->vec.stride;
   if (o->vec.stride != size) {
     gr_gather(room->narrow[i].bytes, x, o->vec.stride, m, size);
     x = room->narrow[i].bytes;
@@ -174,8 +171,7 @@ static void run_chunk(const plan *p, int64_t k, int64_t m, chunks *room) {
   const int64_t stride = p->job->out.stride;
   char *out = (char *)(uintptr_t)p->job->out.data + k * stride;
   char *dense = stride == p->step.out_size ? out : room->narrow[0].bytes;
-  int i;
-  for (i = 0; i < 3; i++) x[i] = p->operand[i] ? fetch(p, i, k, m, room) : x[0];
+  for (int i = 0; i < 3; i++) x[i] = p->operand[i] ? fetch(p, i, k, m, room) : x[0];
   if (p->step.loop) {
     char *to = p->step.from ? room->result.bytes : dense;
     p->step.loop(x[0], x[1], x[2], to, m);
@@ -189,8 +185,7 @@ static void run_piece(void *arg, int64_t piece) {
   const plan *p = (const plan *)arg;
   const int64_t end = (piece + 1) * PIECE < p->job->n ? (piece + 1) * PIECE : p->job->n;
   chunks *room = p->indirect ? gr_room_take(sizeof(*room)) : NULL;
-  int64_t k;
-  for (k = piece * PIECE; k < end; k += CHUNK) run_chunk(p, k, end - k < CHUNK ? end - k : CHUNK, room);
+  for (int64_t k = piece * PIECE; k < end; k += CHUNK) run_chunk(p, k, end - k < CHUNK ? end - k : CHUNK, room);
   if (room) gr_room_give(room);
 }
 
@@ -258,13 +253,11 @@ static int64_t keep_range(const compact_state *s, int64_t from, int64_t end, int
   const int set = gr_feed_take(s->feed);
   uint8_t mask_buffer[CHUNK];
   chunk gathered, kept;
-  int64_t k;
-  for (k = from; k < end; k += CHUNK) {
+  for (int64_t k = from; k < end; k += CHUNK) {
     const int64_t m = end - k < CHUNK ? end - k : CHUNK;
     const uint8_t *mask = mask_at(job, k, m, mask_buffer);
     char *out = (char *)(uintptr_t)job->out.data + at * job->out.stride;
     const char *x;
-    int64_t count;
     if (s->feed) {
       gr_vec made;
       gr_feed_vectors(s->feed, set, k, m, &made, NULL);
@@ -276,7 +269,7 @@ static int64_t keep_range(const compact_state *s, int64_t from, int64_t end, int
         x = gathered.bytes;
       }
     }
-    count = s->keep(x, mask, kept.bytes, m);
+    int64_t count = s->keep(x, mask, kept.bytes, m);
     if (job->out.stride == s->size) memcpy(out, kept.bytes, (size_t)(count * s->size));
     else gr_scatter(kept.bytes, out, job->out.stride, count, s->size);
     at += count;
@@ -291,12 +284,11 @@ static void compact_piece(void *arg, int64_t any) {
   const int64_t piece = atomic_fetch_add(&s->taken, 1);
   const int64_t from = piece * PIECE, end = from + PIECE < s->job->n ? from + PIECE : s->job->n;
   const int64_t count = count_mask(s->job, from, end);
-  int64_t at;
   int spins = 0;
   (void)any;
   while (atomic_load_explicit(&s->known, memory_order_acquire) != piece)
     if (++spins > 1000) sched_yield();
-  at = s->kept;
+  int64_t at = s->kept;
   s->kept += count;
   atomic_store_explicit(&s->known, piece + 1, memory_order_release);
   keep_range(s, from, end, at);

@@ -31,11 +31,10 @@ static void do_random(void *arg, int64_t k) {
   const int group = gr_random_group(job->dtype);
   const int64_t groups = (job->n + group - 1) / group;
   const int64_t end = (k + 1) * RANDOM_GROUPS < groups ? (k + 1) * RANDOM_GROUPS : groups;
-  int64_t g, i;
-  for (g = k * RANDOM_GROUPS; g < end; g++) {
+  for (int64_t g = k * RANDOM_GROUPS; g < end; g++) {
     double x[4];
     gr_random_fill(job->dtype, job->seed, job->stream, job->mark, job->first + (uint64_t)g, job->kind, x);
-    for (i = 0; i < group && g * group + i < job->n; i++)
+    for (int64_t i = 0; i < group && g * group + i < job->n; i++)
       put(job->dtype, (char *)(uintptr_t)job->out.data + (g * group + i) * job->out.stride, x[i]);
   }
 }
@@ -52,10 +51,9 @@ void gr_cpu_random(const gr_random_job *job, gr_parallel parallel) {
 /* Elements from .. from + m - 1, of an integer dtype. */
 static void put_whole(gr_dtype t, const gr_vec *out, int64_t from, int m, const int64_t *x) {
   char *p = (char *)(uintptr_t)out->data + from * out->stride;
-  int k;
 /* clang-format off */
 #define PUT(type)                                                  \
-  for (k = 0; k < m; k++, p += out->stride) {                      \
+  for (int k = 0; k < m; k++, p += out->stride) {                  \
     const type y = (type)x[k];                                     \
     memcpy(p, &y, sizeof(y));                                      \
   }                                                                \
@@ -80,8 +78,7 @@ static void do_whole(void *arg, int64_t piece) {
   for (; from < end; from += CHUNK) {
     const int m = end - from < CHUNK ? (int)(end - from) : CHUNK;
     uint64_t y[2];
-    int k;
-    for (k = 0; k < m; k++) {
+    for (int k = 0; k < m; k++) {
       if (k % group == 0) gr_whole_fill(job, job->first + (uint64_t)((from + k) / group), y);
       x[k] = gr_whole_number(job, y[k % group]);
     }
@@ -107,8 +104,7 @@ static void do_order(void *arg, int64_t piece) {
   const int64_t end = job->n - from < WHOLE_PIECE ? job->n : from + WHOLE_PIECE;
   for (; from < end; from += CHUNK) {
     const int m = end - from < CHUNK ? (int)(end - from) : CHUNK;
-    int k;
-    for (k = 0; k < m; k++) x[k] = gr_order_at(&o->order, from + k) + 1;
+    for (int k = 0; k < m; k++) x[k] = gr_order_at(&o->order, from + k) + 1;
     put_whole(job->dtype, &job->out, from, m, x);
   }
 }

@@ -20,7 +20,6 @@ static void sum_squares(const gr_rmsnorm_job *job, int64_t row, int rows, double
   const char *x = (const char *)job->x.data + row * job->x.step;
   const int beside = job->x.stride == gr_size_of(job->dtype);
   gr_reduce_job squares;
-  int k;
   if (beside && job->n <= GR_SHORT) {
     table->row_squares(job->dtype, x, job->x.step, (int)job->n, rows, sums);
     return;
@@ -32,7 +31,7 @@ static void sum_squares(const gr_rmsnorm_job *job, int64_t row, int rows, double
   squares.count = 1;
   squares.a = job->x;
   squares.scale_a = squares.scale_b = 1.0;
-  for (k = 0; k < rows; k++, x += job->x.step) {
+  for (int k = 0; k < rows; k++, x += job->x.step) {
     squares.a.data = x;
     sums[k] = beside ? table->span[GR_RED_SUMSQ][job->dtype](x, NULL, job->n, &squares).f[0]
                      : gr_cpu_reduce_value(&squares, NULL).v[0].f;
@@ -44,17 +43,15 @@ static void do_rows(void *arg, int64_t k) {
   const gr_rmsnorm_job *job = s->job;
   const int64_t end = (k + 1) * s->rows < job->count ? (k + 1) * s->rows : job->count;
   const int64_t most = CACHED_BYTES / (job->n * gr_size_of(job->dtype)) + 1;
-  int64_t row;
   if (gr_takes_narrow(job->dtype, MOST_TURNED, job->n, job->count, &job->x, &job->out)) {
     double w[GR_NARROW_MOST];
-    int i;
-    for (i = 0; job->w.data && i < job->n; i++)
+    for (int i = 0; job->w.data && i < job->n; i++)
       w[i] = gr_widened(job->dtype, (const char *)job->w.data + i * job->w.stride);
     gr_narrow_rows(gr_cpu_table_in_use()->narrow_rmsnorm, job->dtype, &job->x, &job->out, (int)job->n, k * s->rows, end,
                    job->w.data ? w : NULL, job->eps);
     return;
   }
-  for (row = k * s->rows; row < end;) {
+  for (int64_t row = k * s->rows; row < end;) {
     double sums[GR_NARROW_ROWS];
     int rows = most < GR_NARROW_ROWS ? (int)most : GR_NARROW_ROWS;
     if (end - row < rows) rows = (int)(end - row);

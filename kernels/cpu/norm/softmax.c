@@ -68,10 +68,9 @@ static gr_acc sum_of(const row_state *s, int m, const void *y) {
   const gr_cpu_table *table = gr_cpu_table_in_use();
   const int leaf = GR_LEAF(gr_size_of(t));
   gr_counter c;
-  int k;
   if (s->in_place) return table->span[GR_RED_SUM][t](y, NULL, m, NULL);
   gr_counter_begin(&c);
-  for (k = 0; k < m; k += leaf) {
+  for (int k = 0; k < m; k += leaf) {
     const int some = m - k < leaf ? m - k : leaf;
     gr_acc acc = {.f = {0}};
     acc.f[0] = s->beside ? table->leaf_sum_beside(t, (const float *)y + k, some)
@@ -143,7 +142,6 @@ static void do_row(const gr_softmax_job *job, int64_t row, gr_parallel parallel)
   const int size = gr_size_of(job->dtype), dense = job->x.stride == size && job->out.stride == size;
   row_state s;
   gr_counter c;
-  int64_t pieces, k;
   s.job = job;
   s.row = row;
   s.beside = dense && job->dtype != GR_F64;
@@ -159,10 +157,10 @@ static void do_row(const gr_softmax_job *job, int64_t row, gr_parallel parallel)
   }
   s.piece = PIECE_BYTES / size;
   while ((job->n - 1) / s.piece >= MOST_PIECES) s.piece *= 2;
-  pieces = (job->n - 1) / s.piece + 1;
+  int64_t pieces = (job->n - 1) / s.piece + 1;
   gr_in_pieces(parallel, pieces, 1, sum_piece, &s);
   gr_counter_begin(&c);
-  for (k = 0; k < pieces; k++) gr_counter_push(&c, GR_RED_SUM, GR_ACC_TREE, s.sums[k]);
+  for (int64_t k = 0; k < pieces; k++) gr_counter_push(&c, GR_RED_SUM, GR_ACC_TREE, s.sums[k]);
   s.factor = gr_softmax_factor(job->dtype, gr_counter_fold(&c, GR_RED_SUM, GR_ACC_TREE).f[0]);
   gr_in_pieces(parallel, pieces, 1, scale_piece, &s);
 }
@@ -201,10 +199,9 @@ static void do_batch(void *arg, int64_t k) {
 void gr_cpu_softmax(const gr_softmax_job *job, gr_parallel parallel) {
   const int64_t bytes = job->n * gr_size_of(job->dtype);
   batches b;
-  int64_t row;
   if (job->n == 0 || job->count == 0) return;
   if (bytes >= SHARED_BYTES) {
-    for (row = 0; row < job->count && !(row && gr_stopped()); row++) do_row(job, row, parallel);
+    for (int64_t row = 0; row < job->count && !(row && gr_stopped()); row++) do_row(job, row, parallel);
     return;
   }
   b.job = job;

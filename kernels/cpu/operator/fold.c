@@ -23,48 +23,45 @@ static void gather_vector(gr_work *w, const char *at, int64_t stride, int64_t le
                           char *to) {
   const int size = w->o->size;
   const int64_t step = w->o->leaf * stride, pitch = leaves * count * size;
-  int64_t g;
   if (stride == size && leaves > 1 && count == 1) {
     gr_turn(size, to, pitch, at, step, leaves, (int)lanes);
     return;
   }
-  for (g = 0; g < leaves; g++) gr_spread_elements(size, to + g * count * size, pitch, at + g * step, stride, lanes);
+  for (int64_t g = 0; g < leaves; g++)
+    gr_spread_elements(size, to + g * count * size, pitch, at + g * step, stride, lanes);
 }
 
 /* Vectors whose first elements are as far from each other as those of a matrix. */
 static void gather_even(gr_work *w, const gr_bundle *b, const char *at, int64_t leaves, int64_t lanes) {
   const int size = w->o->size;
   const int64_t pitch = leaves * b->count * size;
-  int64_t g, l;
-  for (g = 0; g < leaves; g++, at += w->o->leaf * b->stride) {
+  for (int64_t g = 0; g < leaves; g++, at += w->o->leaf * b->stride) {
     char *to = w->x + g * b->count * size;
     if (b->stride == size && b->step != size) {
       gr_turn(size, to, pitch, at, b->step, b->count, (int)lanes);
     } else {
-      for (l = 0; l < lanes; l++) gr_gather(to + l * pitch, at + l * b->stride, b->step, b->count, size);
+      for (int64_t l = 0; l < lanes; l++) gr_gather(to + l * pitch, at + l * b->stride, b->step, b->count, size);
     }
   }
 }
 
 static void gather(gr_work *w, const gr_bundle *b, int64_t from, int64_t leaves, int64_t lanes) {
-  int64_t v;
   if (b->base && b->count == 1) {
     if (leaves == 1) gr_gather(w->x, b->base + from * b->stride, b->stride, lanes, w->o->size);
     else gather_vector(w, b->base + from * b->stride, b->stride, leaves, lanes, 1, w->x);
   } else if (b->base) {
     gather_even(w, b, b->base + from * b->stride, leaves, lanes);
   } else {
-    for (v = 0; v < b->count; v++)
+    for (int64_t v = 0; v < b->count; v++)
       gather_vector(w, b->own[v] + from * b->stride, b->stride, leaves, lanes, b->count, w->x + v * w->o->size);
   }
 }
 
 static void number(gr_work *w, const gr_bundle *b, int64_t from, int64_t leaves, int64_t lanes) {
   int64_t *to = w->position;
-  int64_t l, g, v;
-  for (l = 0; l < lanes; l++)
-    for (g = 0; g < leaves; g++)
-      for (v = 0; v < b->count; v++) *to++ = b->first + from + g * w->o->leaf + l + 1;
+  for (int64_t l = 0; l < lanes; l++)
+    for (int64_t g = 0; g < leaves; g++)
+      for (int64_t v = 0; v < b->count; v++) *to++ = b->first + from + g * w->o->leaf + l + 1;
 }
 
 /* ---- whole leaves: their rows in the order of memory, and only what a leaf comes to is turned ---- */
@@ -76,12 +73,11 @@ static void number(gr_work *w, const gr_bundle *b, int64_t from, int64_t leaves,
 static void gather_leaves(gr_work *w, const gr_bundle *b, int64_t from, int64_t next, int64_t leaves) {
   const int64_t lanes = w->o->lanes, size = w->o->size;
   char *to = w->x;
-  int64_t g, v, k;
-  for (g = 0; g < leaves; g++)
-    for (v = 0; v < b->count; v++, to += lanes * size) {
+  for (int64_t g = 0; g < leaves; g++)
+    for (int64_t v = 0; v < b->count; v++, to += lanes * size) {
       const char *at = b->base ? b->base + v * b->step : b->own[v];
       at += (from + g * w->o->leaf) * b->stride;
-      for (k = 0; k < lanes * size; k += 64) GR_PREFETCH_SECOND(at + (next - from) * b->stride + k);
+      for (int64_t k = 0; k < lanes * size; k += 64) GR_PREFETCH_SECOND(at + (next - from) * b->stride + k);
       if (b->stride == size) memcpy(to, at, (size_t)(lanes * size));
       else gr_gather(to, at, b->stride, lanes, (int)size);
     }
@@ -89,17 +85,15 @@ static void gather_leaves(gr_work *w, const gr_bundle *b, int64_t from, int64_t 
 
 static void number_leaves(gr_work *w, const gr_bundle *b, int64_t from, int64_t leaves) {
   int64_t *to = w->position;
-  int64_t l, g, v;
-  for (g = 0; g < leaves; g++)
-    for (v = 0; v < b->count; v++)
-      for (l = 0; l < w->o->lanes; l++) *to++ = b->first + from + g * w->o->leaf + l + 1;
+  for (int64_t g = 0; g < leaves; g++)
+    for (int64_t v = 0; v < b->count; v++)
+      for (int64_t l = 0; l < w->o->lanes; l++) *to++ = b->first + from + g * w->o->leaf + l + 1;
 }
 
 /* States leaf by leaf become states lane by lane. */
 static void turn(gr_work *w, int64_t width) {
   const int64_t lanes = w->o->lanes;
-  int k;
-  for (k = 0; k < w->o->job->op->states; k++) {
+  for (int k = 0; k < w->o->job->op->states; k++) {
     const int size = (int)gr_operator_size(w->o, k);
     gr_turn(size, w->next.at[k], width * size, w->now.at[k], lanes * size, width, (int)lanes);
   }
@@ -128,11 +122,10 @@ static int64_t reversed(int64_t k, int64_t of) {
 
 /* Neighbours among so many leaves of each vector: in the order of reversed bits these are halves, too. */
 static void fold_leaves(gr_work *w, int64_t leaves, int64_t count) {
-  int64_t g, half;
   if (leaves == 1) return;
-  for (g = 0; g < leaves; g++) gr_work_copy(w, w->now, g * count, w->next, reversed(g, leaves) * count, count);
+  for (int64_t g = 0; g < leaves; g++) gr_work_copy(w, w->now, g * count, w->next, reversed(g, leaves) * count, count);
   gr_swap(&w->now, &w->next);
-  for (half = leaves / 2; half > 0; half /= 2) join(w, w->now, half * count, half * count, half * count);
+  for (int64_t half = leaves / 2; half > 0; half /= 2) join(w, w->now, half * count, half * count, half * count);
 }
 
 /* `leaves` neighbouring leaves of n elements each, of all vectors: the state of the subtree. */
@@ -162,8 +155,7 @@ static void fold_subtree(gr_work *w, const gr_bundle *b, int64_t from, int64_t l
 
 /* The state in now, of so many leaves, a power of two of which there have been whole multiples before. */
 static void push(gr_work *w, int64_t leaves, int64_t count) {
-  int64_t k;
-  for (k = w->leaf_count / leaves; k & 1; k >>= 1) {
+  for (int64_t k = w->leaf_count / leaves; k & 1; k >>= 1) {
     gr_work_merge(w, w->nodes, --w->node_count * count, w->now, 0, w->next, 0, count);
     gr_swap(&w->now, &w->next);
   }
@@ -227,15 +219,14 @@ static void do_piece(void *arg, int64_t k) {
 
 void gr_fold_long(gr_operating *o, const gr_bundle *b, gr_parallel parallel, gr_work *w) {
   whole s;
-  int64_t k, count;
   s.o = o;
   s.b = b;
   s.piece = o->leaf * most_leaves(o);
   while ((b->n - 1) / s.piece >= GR_MOST_PIECES) s.piece *= 2;
-  count = (b->n - 1) / s.piece + 1;
+  int64_t count = (b->n - 1) / s.piece + 1;
   gr_in_pieces(parallel, b->n, s.piece, do_piece, &s);
   if (gr_watching.stopped && gr_stopped()) return; /* pieces may be missing */
-  for (k = 0; k < count; k++) {
+  for (int64_t k = 0; k < count; k++) {
     gr_work_copy(w, o->pieces, k, w->now, 0, 1);
     push(w, 1, 1);
   }

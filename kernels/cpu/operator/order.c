@@ -51,14 +51,12 @@ static int64_t plane_bytes(const gr_operating *o, int state) {
 
 int64_t gr_order_bytes(const gr_operating *o) {
   int64_t bytes = 2 * 8 * 8 * most_positions(o);
-  int k;
-  for (k = 0; k < o->job->op->states; k++) bytes += 12 * plane_bytes(o, k);
+  for (int k = 0; k < o->job->op->states; k++) bytes += 12 * plane_bytes(o, k);
   return bytes;
 }
 
 static char *cut_plane(const gr_operating *o, gr_states *s, char *at) {
-  int k;
-  for (k = 0; k < o->job->op->states; k++) {
+  for (int k = 0; k < o->job->op->states; k++) {
     s->at[k] = at;
     at += plane_bytes(o, k);
   }
@@ -70,7 +68,6 @@ static planes planes_of(const gr_work *w, int64_t units, int64_t n) {
   const gr_operating *o = w->o;
   planes p;
   char *at = w->planes;
-  int j;
   memset(&p, 0, sizeof(p));
   p.units = units;
   p.rows = n < GR_SCAN_TILE ? (n + ROW - 1) / ROW : ROWS;
@@ -80,7 +77,7 @@ static planes planes_of(const gr_work *w, int64_t units, int64_t n) {
   p.x = at;
   p.position = (int64_t *)(void *)(at + 64 * most_positions(o));
   at += 128 * most_positions(o);
-  for (j = 0; j < 8; j++) at = cut_plane(o, &p.local[j], at);
+  for (int j = 0; j < 8; j++) at = cut_plane(o, &p.local[j], at);
   at = cut_plane(o, &p.spare, at);
   at = cut_plane(o, &p.groups_before, at);
   at = cut_plane(o, &p.before, at);
@@ -105,11 +102,11 @@ static int64_t rows_with(int64_t n, int64_t place, int64_t rows) {
 static void load(const gr_work *w, const planes *p, const char *at, int64_t stride, int64_t n, int64_t row,
                  int64_t rows) {
   const int size = w->o->size;
-  int64_t g, j, m;
+  int64_t g, m;
   for (g = 0; g < p->groups && stride == size && n == rows * ROW; g++)
     gr_turn(size, p->x + (g * p->width + row) * size, p->plane * size, at + g * 8 * size, ROW * size, rows, 8);
   for (; g < p->groups; g++) {
-    for (j = 0; j < 8; j++) {
+    for (int64_t j = 0; j < 8; j++) {
       char *to = p->x + (j * p->plane + g * p->width + row) * size;
       m = rows_with(n, 8 * g + j, rows);
       gr_spread_elements(size, to, size, at + (8 * g + j) * stride, ROW * stride, m);
@@ -121,9 +118,8 @@ static void load(const gr_work *w, const planes *p, const char *at, int64_t stri
 /* Vectors of a row at most, whose first elements are as far from each other as those of a matrix. */
 static void load_even(const gr_work *w, const planes *p, const gr_bundle *b) {
   const int size = w->o->size;
-  int64_t g, j;
-  for (g = 0; g < p->groups; g++)
-    for (j = 0; j < 8; j++) {
+  for (int64_t g = 0; g < p->groups; g++)
+    for (int64_t j = 0; j < 8; j++) {
       const int64_t place = 8 * g + j < b->n ? 8 * g + j : b->n - 1;
       gr_gather(p->x + (j * p->plane + g * p->width) * size, b->base + place * b->stride, b->step, b->count, size);
     }
@@ -131,10 +127,9 @@ static void load_even(const gr_work *w, const planes *p, const gr_bundle *b) {
 
 /* The first element of those rows is at `first` of its vector (from 1), the next `step` further. */
 static void number(const planes *p, int64_t first, int64_t step, int64_t row, int64_t rows) {
-  int64_t g, j, r;
-  for (j = 0; j < 8; j++)
-    for (g = 0; g < p->groups; g++)
-      for (r = 0; r < rows; r++)
+  for (int64_t j = 0; j < 8; j++)
+    for (int64_t g = 0; g < p->groups; g++)
+      for (int64_t r = 0; r < rows; r++)
         p->position[j * p->plane + g * p->width + row + r] = first + step * (r * ROW + g * 8 + j);
 }
 
@@ -142,20 +137,18 @@ static void number(const planes *p, int64_t first, int64_t step, int64_t row, in
 
 /* Stretches of m states in s, one after the other. */
 static void scan_stretches(gr_work *w, gr_states s, int64_t count, int64_t m) {
-  int64_t h, j, i;
-  for (h = 1; h < count; h *= 2)
-    for (j = h; j < count; j += 2 * h)
-      for (i = j; i < j + h && i < count; i++) {
+  for (int64_t h = 1; h < count; h *= 2)
+    for (int64_t j = h; j < count; j += 2 * h)
+      for (int64_t i = j; i < j + h && i < count; i++) {
         gr_work_merge(w, s, (j - 1) * m, s, i * m, w->next, 0, m);
         gr_work_copy(w, w->next, 0, s, i * m, m);
       }
 }
 
 static void scan_planes(gr_work *w, planes *p) {
-  int h, j, i;
-  for (h = 1; h < 8; h *= 2)
-    for (j = h; j < 8; j += 2 * h)
-      for (i = j; i < j + h; i++) {
+  for (int h = 1; h < 8; h *= 2)
+    for (int j = h; j < 8; j += 2 * h)
+      for (int i = j; i < j + h; i++) {
         gr_work_merge(w, p->local[j - 1], 0, p->local[i], 0, p->spare, 0, p->plane);
         gr_swap(&p->local[i], &p->spare);
       }
@@ -164,8 +157,7 @@ static void scan_planes(gr_work *w, planes *p) {
 /* One of every `stride` states into every `pitch`-th. */
 static void spread(const gr_work *w, gr_states from, int64_t f, int64_t stride, gr_states to, int64_t t, int64_t pitch,
                    int64_t m) {
-  int k;
-  for (k = 0; k < w->o->merge.count; k++) {
+  for (int k = 0; k < w->o->merge.count; k++) {
     const int size = w->o->merge.size[k];
     gr_spread_elements(size, to.at[k] + t * size, pitch * size, from.at[k] + f * size, stride * size, m);
   }
@@ -177,12 +169,12 @@ static void spread(const gr_work *w, gr_states from, int64_t f, int64_t stride, 
 */
 static void scan_units(gr_work *w, planes *p) {
   const int64_t size = w->o->size, rows = p->rows, units = p->units, width = p->width;
-  int64_t j, g, u;
-  for (j = 0; j < 8; j++) gr_work_map(w, p->x + j * p->plane * size, p->position + j * p->plane, p->local[j], p->plane);
+  for (int64_t j = 0; j < 8; j++)
+    gr_work_map(w, p->x + j * p->plane * size, p->position + j * p->plane, p->local[j], p->plane);
   scan_planes(w, p);
   gr_work_copy(w, p->local[7], 0, p->groups_before, 0, p->plane);
   scan_stretches(w, p->groups_before, p->groups, width);
-  for (u = 0; u < units; u++)
+  for (int64_t u = 0; u < units; u++)
     spread(w, p->groups_before, (p->groups - 1) * width + u * rows, 1, w->now, u, units, rows);
   scan_stretches(w, w->now, rows, units);
   if (rows == 1) {
@@ -190,22 +182,22 @@ static void scan_units(gr_work *w, planes *p) {
     gr_work_copy(w, p->groups_before, 0, p->before, width, p->plane - width);
     return;
   }
-  for (u = 0; u < units; u++) {
+  for (int64_t u = 0; u < units; u++) {
     spread(w, w->now, u, units, w->row, u * rows, 1, 1); /* anything */
     spread(w, w->now, u, units, w->row, u * rows + 1, 1, rows - 1);
   }
-  for (g = 0; g < p->groups; g++) gr_work_copy(w, w->row, 0, p->base, g * width, width);
+  for (int64_t g = 0; g < p->groups; g++) gr_work_copy(w, w->row, 0, p->base, g * width, width);
   gr_work_copy(w, w->row, 0, p->before, 0, width);
   gr_work_merge(w, p->base, width, p->groups_before, 0, p->before, width, p->plane - width);
-  for (g = 1; g < p->groups; g++) spread(w, p->groups_before, (g - 1) * width, rows, p->before, g * width, rows, units);
+  for (int64_t g = 1; g < p->groups; g++)
+    spread(w, p->groups_before, (g - 1) * width, rows, p->before, g * width, rows, units);
 }
 
 /* ---- what lies before a tile ---- */
 
 /* The state that is aside, of so many units, becomes that of it and its left neighbours, if they have the same size. */
 static void push(gr_work *w, prefix *p, stack *s, int64_t units) {
-  int64_t k;
-  for (k = s->count / units; k & 1; k >>= 1) {
+  for (int64_t k = s->count / units; k & 1; k >>= 1) {
     gr_work_merge(w, p->slots, p->at + s->slot + --s->top, w->nodes, 0, w->nodes, 1, 1);
     gr_work_copy(w, w->nodes, 1, w->nodes, 0, 1);
   }
@@ -281,15 +273,16 @@ static prefix nothing_before(gr_states slots, int64_t at) {
 /* before: from here on what lies in the vector before each group. bases: of the tiles, the first of which may lack. */
 static void add_bases(gr_work *w, planes *p, gr_states bases, int64_t at, int first_lacks) {
   const int64_t width = p->width, rows = p->rows;
-  int64_t u, r, g;
-  for (u = 0; u < p->units; u++) {
+  for (int64_t u = 0; u < p->units; u++) {
     const int lacks = first_lacks && u == 0;
-    for (r = 0; r < rows; r++) gr_work_copy(w, lacks ? p->before : bases, lacks ? 0 : at + u, p->base, u * rows + r, 1);
+    for (int64_t r = 0; r < rows; r++)
+      gr_work_copy(w, lacks ? p->before : bases, lacks ? 0 : at + u, p->base, u * rows + r, 1);
   }
-  for (g = 1; g < p->groups; g++) gr_work_copy(w, p->base, 0, p->base, g * width, width);
+  for (int64_t g = 1; g < p->groups; g++) gr_work_copy(w, p->base, 0, p->base, g * width, width);
   gr_work_merge(w, p->base, 0, p->before, 0, w->next, 0, p->plane);
-  for (u = first_lacks ? 1 : 0; u < p->units; u++) gr_work_copy(w, bases, at + u, w->next, u * rows, 1);
-  for (g = 0; g < p->groups && first_lacks; g++) gr_work_copy(w, p->before, g * width, w->next, g * width, rows);
+  for (int64_t u = first_lacks ? 1 : 0; u < p->units; u++) gr_work_copy(w, bases, at + u, w->next, u * rows, 1);
+  for (int64_t g = 0; g < p->groups && first_lacks; g++)
+    gr_work_copy(w, p->before, g * width, w->next, g * width, rows);
   gr_work_copy(w, w->next, 0, p->before, 0, p->plane);
 }
 
@@ -308,17 +301,15 @@ static void write_plane(gr_work *w, const planes *p, int64_t from, int64_t n, in
   const gr_operator_job *job = w->o->job;
   const int turned = job->reverse && job->part == GR_OPERATOR_WHOLE;
   const int64_t before = job->first + from + j + !job->exclusive;
-  int64_t g, q;
-  int k;
-  for (g = 0; g < p->groups && job->op->counts; g++)
-    for (q = 0; q < p->width; q++) w->counts[g * p->width + q] = (double)(before + q * ROW + g * 8);
+  for (int64_t g = 0; g < p->groups && job->op->counts; g++)
+    for (int64_t q = 0; q < p->width; q++) w->counts[g * p->width + q] = (double)(before + q * ROW + g * 8);
   gr_work_finish(w, s, w->counts, p->plane);
-  for (k = 0; k < job->op->results; k++) {
+  for (int k = 0; k < job->op->results; k++) {
     const int size = w->o->finish.size[k];
     const gr_vec *out = &job->out[k];
     const int64_t stride = turned ? -out->stride : out->stride;
     char *to = (char *)(uintptr_t)out->data + (turned ? job->n - 1 : 0) * out->stride + from * stride;
-    for (g = 0; g < p->groups; g++)
+    for (int64_t g = 0; g < p->groups; g++)
       gr_spread_elements(size, to + (8 * g + j) * stride, ROW * stride, w->results.at[k] + g * p->width * size, size,
                          rows_with(n, 8 * g + j, p->width));
   }
@@ -327,8 +318,7 @@ static void write_plane(gr_work *w, const planes *p, int64_t from, int64_t n, in
 /* From the last plane down: an exclusive result is made of the plane before. starts: nothing lies before the piece. */
 static void write(gr_work *w, planes *p, int64_t from, int64_t n, int starts) {
   const int exclusive = w->o->job->exclusive;
-  int j;
-  for (j = 7; j >= exclusive; j--) {
+  for (int j = 7; j >= exclusive; j--) {
     gr_states local = p->local[j - exclusive];
     gr_work_merge(w, p->before, 0, local, 0, p->spare, 0, p->plane);
     if (starts) gr_work_copy(w, local, 0, p->spare, 0, 1);
@@ -366,13 +356,12 @@ static void do_piece_on(gr_work *w, ordered *s, int64_t k) {
   const int64_t from = k * s->piece, left = s->b->n - from, n = left < s->piece ? left : s->piece;
   const int64_t units = (n - 1) / GR_SCAN_TILE + 1, sign = job->reverse ? -1 : 1;
   planes p = planes_of(w, units, units > 1 ? GR_SCAN_TILE : n);
-  int64_t u;
   int starts = 0;
   load(w, &p, s->b->base + from * s->b->stride, s->b->stride, n, 0, p.width);
   if (job->op->position) number(&p, s->b->first + (job->reverse ? s->b->n - from : from + 1), sign, 0, p.width);
   scan_units(w, &p);
   wait_for(s, k);
-  for (u = 0; u < units; u++) {
+  for (int64_t u = 0; u < units; u++) {
     if (!find_base(w, &s->left, w->nodes, ASIDE + SLOTS + u)) starts = 1;
     if (from + (u + 1) * GR_SCAN_TILE <= s->b->n) advance(w, &s->left, w->now, (p.rows - 1) * units + u, 1);
   }
@@ -426,10 +415,8 @@ void gr_order_scan(gr_operating *o, gr_parallel parallel) {
 /* What lies before a part: nodes of other ranks. */
 static void take_nodes(gr_work *w, prefix *left, const gr_operator_job *job) {
   const uint64_t *at = job->before;
-  int64_t v;
-  int k;
-  for (v = 0; v < job->nodes; v++) {
-    for (k = 0; k < job->op->states; k++) memcpy(w->now.at[k], at++, (size_t)gr_operator_size(w->o, k));
+  for (int64_t v = 0; v < job->nodes; v++) {
+    for (int k = 0; k < job->op->states; k++) memcpy(w->now.at[k], at++, (size_t)gr_operator_size(w->o, k));
     advance(w, left, w->now, 0, job->leaves[v]);
   }
 }
@@ -451,19 +438,17 @@ void gr_order_part(gr_operating *o, gr_parallel parallel, gr_work *w) {
 
 void gr_order_bundle(gr_work *w, const gr_bundle *b) {
   ordered s;
-  planes p;
-  int64_t v, k;
   if (b->n > GR_SCAN_TILE) { /* one vector, piece by piece */
     gr_bundle one = *b;
     if (!one.base) one.base = one.own[0];
     begin(&s, (gr_operating *)(uintptr_t)w->o, &one, w->nodes, ASIDE);
-    for (k = 0; k * s.piece < b->n; k++) do_piece_on(w, &s, k);
+    for (int64_t k = 0; k * s.piece < b->n; k++) do_piece_on(w, &s, k);
     gr_work_copy(w, w->nodes, ASIDE + LAST, w->now, 0, 1);
     return;
   }
-  p = planes_of(w, b->count, b->n);
+  planes p = planes_of(w, b->count, b->n);
   if (b->base && p.rows == 1) load_even(w, &p, b);
-  for (v = 0; v < b->count; v++) {
+  for (int64_t v = 0; v < b->count; v++) {
     if (!b->base || p.rows > 1)
       load(w, &p, b->base ? b->base + v * b->step : b->own[v], b->stride, b->n, v * p.rows, p.rows);
     if (w->o->job->op->position) number(&p, 1, 1, v * p.rows, p.rows);

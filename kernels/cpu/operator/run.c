@@ -52,8 +52,7 @@ static int64_t plan(gr_called *c, const gr_program *g, const int32_t *nodes, con
 /* m positions of these inputs. Several states may be one node, and a node may be an input as it is. */
 static void run(const gr_called *c, int set, const char *const *inputs, gr_states to, int64_t t, int64_t m) {
   char *outs[GR_BLOCK_OUTS] = {NULL};
-  int k;
-  for (k = 0; k < c->count; k++) {
+  for (int k = 0; k < c->count; k++) {
     char *at = to.at[k] + t * c->size[k];
     const int node = c->nodes[k], out = GR_IS_NUMBER(node) ? -1 : gr_block_out_of(&c->plan, node);
     if (GR_IS_NUMBER(node)) gr_gather(at, (const char *)&c->program.numbers[GR_NUMBER_OF(node)], 0, m, c->size[k]);
@@ -61,7 +60,7 @@ static void run(const gr_called *c, int set, const char *const *inputs, gr_state
     else if (!outs[out]) outs[out] = at;
   }
   if (c->plan.outs) gr_block_run_on(&c->plan, gr_block_set(&c->plan, set), inputs, m, outs);
-  for (k = 0; k < c->count; k++) {
+  for (int k = 0; k < c->count; k++) {
     char *at = to.at[k] + t * c->size[k];
     const int out = GR_IS_NUMBER(c->nodes[k]) ? -1 : gr_block_out_of(&c->plan, c->nodes[k]);
     if (out >= 0 && outs[out] != at) memcpy(at, outs[out], (size_t)(m * c->size[k]));
@@ -74,8 +73,7 @@ int64_t gr_operator_size(const gr_operating *o, int state) { return gr_size_of(o
 
 static int64_t state_bytes(const gr_operating *o, int64_t width) {
   int64_t bytes = 0;
-  int k;
-  for (k = 0; k < o->job->op->states; k++) bytes += on_lines(width * gr_operator_size(o, k));
+  for (int k = 0; k < o->job->op->states; k++) bytes += on_lines(width * gr_operator_size(o, k));
   return bytes;
 }
 
@@ -109,7 +107,6 @@ int64_t gr_cpu_operator_plan(const gr_operator_job *job, void *room, int threads
   gr_operating *o = (gr_operating *)room;
   const gr_operator *op = job->op;
   char *at = (char *)room + on_lines((int64_t)sizeof(gr_operating));
-  int64_t bytes;
   memset(o, 0, sizeof(*o));
   o->job = job;
   o->size = gr_size_of(op->dtype);
@@ -117,7 +114,7 @@ int64_t gr_cpu_operator_plan(const gr_operator_job *job, void *room, int threads
   o->leaf = GR_LEAF(o->size);
   o->tiles = op->states < 3 ? 4 : op->states < 5 ? 2 : 1;
   o->sets = sets_of(job, threads);
-  bytes = plan_in(&o->map, &op->map, op->mapped, op->state, op->states, &at, o->sets);
+  int64_t bytes = plan_in(&o->map, &op->map, op->mapped, op->state, op->states, &at, o->sets);
   bytes += plan_in(&o->merge, &op->merge, op->merged, op->state, op->states, &at, o->sets);
   bytes += plan_in(&o->finish, &op->finish, op->finished, op->result, op->results, &at, o->sets);
   o->set_bytes = 3 * 8 * (int64_t)GR_FOLD_WIDTH + 4 * state_bytes(o, GR_FOLD_WIDTH) +
@@ -129,8 +126,7 @@ int64_t gr_cpu_operator_plan(const gr_operator_job *job, void *room, int threads
 }
 
 static char *cut_states(const gr_operating *o, gr_states *s, char *at, int64_t width) {
-  int k;
-  for (k = 0; k < o->job->op->states; k++) {
+  for (int k = 0; k < o->job->op->states; k++) {
     s->at[k] = at;
     at += on_lines(width * gr_operator_size(o, k));
   }
@@ -147,14 +143,13 @@ static int64_t block_bytes(const gr_called *c) {
 }
 
 static void get_ready(gr_operating *o, char *memory) {
-  int k;
   memory = ready(&o->map, memory, block_bytes(&o->map));
   memory = ready(&o->merge, memory, block_bytes(&o->merge));
   memory = ready(&o->finish, memory, block_bytes(&o->finish));
   o->memory = memory;
   memory += o->sets * o->set_bytes;
   o->taken = (atomic_int *)(void *)memory;
-  for (k = 0; k < o->sets; k++) atomic_init(&o->taken[k], 0);
+  for (int k = 0; k < o->sets; k++) atomic_init(&o->taken[k], 0);
   memory += on_lines(o->sets * (int64_t)sizeof(atomic_int));
   cut_states(o, &o->pieces, memory, GR_MOST_PIECES);
 }
@@ -170,12 +165,10 @@ static int take_set(gr_operating *o) {
 
 gr_work gr_work_take(gr_operating *o) {
   gr_work w;
-  char *at;
-  int k;
   memset(&w, 0, sizeof(w));
   w.o = o;
   w.set = take_set(o);
-  at = o->memory + w.set * o->set_bytes;
+  char *at = o->memory + w.set * o->set_bytes;
   w.x = at;
   w.position = (int64_t *)(void *)(at + 8 * GR_FOLD_WIDTH);
   w.counts = (double *)(void *)(at + 16 * GR_FOLD_WIDTH);
@@ -184,7 +177,7 @@ gr_work gr_work_take(gr_operating *o) {
   at = cut_states(o, &w.next, at, GR_FOLD_WIDTH);
   at = cut_states(o, &w.row, at, GR_FOLD_WIDTH);
   at = cut_states(o, &w.nodes, at, GR_FOLD_WIDTH);
-  for (k = 0; k < o->job->op->results; k++, at += 8 * GR_FOLD_WIDTH) w.results.at[k] = at;
+  for (int k = 0; k < o->job->op->results; k++, at += 8 * GR_FOLD_WIDTH) w.results.at[k] = at;
   w.list = at;
   w.planes = at + TOGETHER * (int64_t)(sizeof(char *) + 8);
   return w;
@@ -204,8 +197,7 @@ void gr_work_map(gr_work *w, const char *x, const int64_t *position, gr_states t
 void gr_work_merge(gr_work *w, gr_states left, int64_t l, gr_states right, int64_t r, gr_states to, int64_t t,
                    int64_t m) {
   const char *inputs[GR_FOLD_INPUTS];
-  int k;
-  for (k = 0; k < w->o->merge.count; k++) {
+  for (int k = 0; k < w->o->merge.count; k++) {
     inputs[2 * k] = left.at[k] + l * w->o->merge.size[k];
     inputs[2 * k + 1] = right.at[k] + r * w->o->merge.size[k];
   }
@@ -213,8 +205,7 @@ void gr_work_merge(gr_work *w, gr_states left, int64_t l, gr_states right, int64
 }
 
 void gr_work_copy(const gr_work *w, gr_states from, int64_t f, gr_states to, int64_t t, int64_t m) {
-  int k;
-  for (k = 0; k < w->o->merge.count && m > 0; k++) {
+  for (int k = 0; k < w->o->merge.count && m > 0; k++) {
     const int64_t size = w->o->merge.size[k];
     memcpy(to.at[k] + t * size, from.at[k] + f * size, (size_t)(m * size));
   }
@@ -222,8 +213,7 @@ void gr_work_copy(const gr_work *w, gr_states from, int64_t f, gr_states to, int
 
 void gr_work_fill(const gr_work *w, gr_states to, int64_t t, int64_t m) {
   const gr_operator *op = w->o->job->op;
-  int k;
-  for (k = 0; k < op->states; k++) {
+  for (int k = 0; k < op->states; k++) {
     const int size = w->o->merge.size[k];
     gr_gather(to.at[k] + t * size, (const char *)&op->identity[k], 0, m, size);
   }
@@ -231,10 +221,9 @@ void gr_work_fill(const gr_work *w, gr_states to, int64_t t, int64_t m) {
 
 /* Every NaN is the one of its dtype, as in all results. */
 static void settle_nans(gr_dtype t, char *at, int64_t m) {
-  int64_t k;
 #define SETTLE(id, type, widen, narrow)  \
   if (t == id)                           \
-    for (k = 0; k < m; k++) {            \
+    for (int64_t k = 0; k < m; k++) {    \
       type *x = (type *)(void *)at + k;  \
       const double d = widen(*x);        \
       if (d != d) *x = narrow(gr_nan()); \
@@ -249,11 +238,10 @@ static void settle_nans(gr_dtype t, char *at, int64_t m) {
 void gr_work_finish(gr_work *w, gr_states from, const double *counts, int64_t m) {
   const gr_operator *op = w->o->job->op;
   const char *inputs[GR_OPERATOR_STATES + 1];
-  int k;
-  for (k = 0; k < op->states; k++) inputs[k] = from.at[k];
+  for (int k = 0; k < op->states; k++) inputs[k] = from.at[k];
   inputs[op->states] = (const char *)counts;
   run(&w->o->finish, w->set, inputs, w->results, 0, m);
-  for (k = 0; k < op->results; k++) settle_nans(op->result[k], w->results.at[k], m);
+  for (int k = 0; k < op->results; k++) settle_nans(op->result[k], w->results.at[k], m);
 }
 
 #define SPREAD(type) \
@@ -277,8 +265,7 @@ static int64_t together(const gr_operating *o, int64_t n) {
 
 /* States in work->now, one a vector of n elements. */
 static void finish(gr_work *w, int64_t n, int64_t count) {
-  int64_t k;
-  for (k = 0; k < count; k++) w->counts[k] = (double)n;
+  for (int64_t k = 0; k < count; k++) w->counts[k] = (double)n;
   gr_work_finish(w, w->now, w->counts, count);
 }
 
@@ -293,8 +280,7 @@ static void fold(gr_work *w, const gr_bundle *b) {
 static void put(const gr_work *w, int64_t v, int64_t count) {
   const gr_operator_job *job = w->o->job;
   const int states = job->part == GR_OPERATOR_STATES_OF || job->part == GR_OPERATOR_TILES;
-  int k;
-  for (k = 0; k < (states ? job->op->states : job->op->results); k++)
+  for (int k = 0; k < (states ? job->op->states : job->op->results); k++)
     gr_scatter(states ? w->now.at[k] : w->results.at[k], (char *)(uintptr_t)job->out[k].data + v * job->out[k].stride,
                job->out[k].stride, count, states ? (int)gr_operator_size(w->o, k) : w->o->finish.size[k]);
 }
@@ -322,9 +308,8 @@ static void do_rows(void *arg, int64_t k) {
   gr_work w = gr_work_take(s->o);
   int64_t v = k * s->size, m;
   for (; v < end; v += m) {
-    gr_bundle b;
     m = end - v < most ? end - v : most;
-    b = bundle_at(job, v, m);
+    gr_bundle b = bundle_at(job, v, m);
     fold(&w, &b);
     put(&w, v, m);
   }
@@ -340,10 +325,10 @@ static int64_t segment_at(const gr_operator_job *job, int64_t v, int64_t *n) {
 
 /* By Shell's method: a few thousand at most. */
 static void sort(uint64_t *keys, int64_t n) {
-  int64_t gap, k, j;
+  int64_t gap, j;
   for (gap = 1; gap < n; gap = 3 * gap + 1) continue;
   for (; gap > 0; gap /= 3) {
-    for (k = gap; k < n; k++) {
+    for (int64_t k = gap; k < n; k++) {
       const uint64_t x = keys[k];
       for (j = k; j >= gap && keys[j - gap] > x; j -= gap) keys[j] = keys[j - gap];
       keys[j] = x;
@@ -360,7 +345,6 @@ static void do_segments(void *arg, int64_t piece) {
   const char **own = (const char **)(void *)w.list;
   uint64_t *keys = (uint64_t *)(void *)(w.list + TOGETHER * sizeof(char *));
   int64_t used = 0, k, m, n, i;
-  int r;
   for (k = 0; k < count; k++) {
     segment_at(job, first + k, &n);
     if (n <= LONG) keys[used++] = (uint64_t)n * TOGETHER | (uint64_t)k;
@@ -374,7 +358,7 @@ static void do_segments(void *arg, int64_t piece) {
           (const char *)job->a.data + segment_at(job, first + (int64_t)(keys[k + m] % TOGETHER), &n) * job->a.stride;
     b.count = m;
     fold(&w, &b);
-    for (r = 0; r < job->op->results; r++)
+    for (int r = 0; r < job->op->results; r++)
       for (i = 0; i < m; i++)
         memcpy((char *)(uintptr_t)job->out[r].data + (first + (int64_t)(keys[k + i] % TOGETHER)) * job->out[r].stride,
                w.results.at[r] + i * s->o->finish.size[r], (size_t)s->o->finish.size[r]);
@@ -411,11 +395,11 @@ static void reduce_rows(gr_operating *o, gr_parallel parallel) {
 static void reduce_segments(gr_operating *o, gr_parallel parallel) {
   const gr_operator_job *job = o->job;
   vectors s;
-  int64_t v, n;
+  int64_t n;
   s.o = o;
   s.size = TOGETHER;
   gr_in_pieces(parallel, job->count, TOGETHER, do_segments, &s);
-  for (v = 0; v < job->count && job->longest > LONG && !(v && gr_stopped()); v++) {
+  for (int64_t v = 0; v < job->count && job->longest > LONG && !(v && gr_stopped()); v++) {
     gr_bundle b = {NULL, NULL, 0, job->a.stride, 0, 1, 0};
     const int64_t from = segment_at(job, v, &n);
     if (n <= LONG) continue;
@@ -430,10 +414,8 @@ static void fold_nodes(gr_operating *o) {
   const gr_operator_job *job = o->job;
   const char *at = (const char *)job->a.data;
   gr_work w = gr_work_take(o);
-  int64_t v;
-  int k;
-  for (v = 0; v < job->nodes; v++) {
-    for (k = 0; k < job->op->states; k++, at += 8) memcpy(w.now.at[k], at, (size_t)gr_operator_size(o, k));
+  for (int64_t v = 0; v < job->nodes; v++) {
+    for (int k = 0; k < job->op->states; k++, at += 8) memcpy(w.now.at[k], at, (size_t)gr_operator_size(o, k));
     gr_fold_push(&w, job->leaves[v]);
   }
   gr_fold_collect(&w);

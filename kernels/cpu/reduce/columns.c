@@ -23,10 +23,9 @@ typedef struct strips {
 static const void *second(const gr_plan *p, const char *turned, int64_t pitch, int64_t v, int c, int64_t from,
                           int64_t m, void *room) {
   const gr_vec *y = &p->job->b;
-  const char *data;
   if (p->inputs < 2) return NULL;
   if (turned) return turned + c * pitch;
-  data = (const char *)y->data + (v + c) * y->step + from * y->stride;
+  const char *data = (const char *)y->data + (v + c) * y->step + from * y->stride;
   if (y->stride == p->size) return data;
   gr_gather(room, data, y->stride, m, p->size);
   return room;
@@ -46,10 +45,8 @@ static void turn_strip(const gr_plan *p, int64_t v, int columns, int64_t from, i
   turned *room = gr_room_take(sizeof(*room));
   char *a = room->a, *b = room->b;
   gr_counter *c = room->c;
-  int64_t left;
-  int k;
-  for (k = 0; k < columns; k++) gr_counter_begin(&c[k]);
-  for (left = n; left > 0; left -= leaf, from += leaf) {
+  for (int k = 0; k < columns; k++) gr_counter_begin(&c[k]);
+  for (int64_t left = n; left > 0; left -= leaf, from += leaf) {
     const int64_t m = left < leaf ? left : leaf;
     const char *row_x = (const char *)x->data + v * p->size + from * x->stride;
     gr_turn(p->size, a, pitch, row_x, x->stride, m, columns);
@@ -57,13 +54,13 @@ static void turn_strip(const gr_plan *p, int64_t v, int columns, int64_t from, i
       const char *row_y = (const char *)y->data + v * p->size + from * y->stride;
       gr_turn(p->size, b, pitch, row_y, y->stride, m, columns);
     }
-    for (k = 0; k < columns; k++) {
+    for (int k = 0; k < columns; k++) {
       gr_acc acc = p->span(a + k * pitch, second(p, turn_y ? b : NULL, pitch, v, k, from, m, room->row), m, p->job);
       if (p->kind == GR_ACC_POSITION) acc.i[1] += from;
       gr_counter_push(&c[k], p->red, p->kind, acc);
     }
   }
-  for (k = 0; k < columns; k++) states[k] = gr_counter_fold(&c[k], p->red, p->kind);
+  for (int k = 0; k < columns; k++) states[k] = gr_counter_fold(&c[k], p->red, p->kind);
   gr_room_give(room);
 }
 
@@ -86,21 +83,20 @@ static void flat_strip(const gr_plan *p, gr_flat flat, int64_t from, int64_t n, 
   gr_flat_job f = {.y_wide = y->step != 0, .y_pitch = y->stride, .columns = columns};
   gr_counter c[GR_DOWN_LEAST];
   double sums[GR_DOWN_LEAST];
-  int k;
   f.room = gr_room_take(GR_FLAT_ROOM);
-  for (k = 0; k < columns; k++) gr_counter_begin(&c[k]);
+  for (int k = 0; k < columns; k++) gr_counter_begin(&c[k]);
   for (; n > 0; n -= leaf, from += leaf) {
     f.x = (const char *)x->data + from * x->stride;
     f.y = p->inputs == 2 ? (const char *)y->data + from * y->stride : NULL;
     f.n = n < leaf ? (int)n : leaf;
     flat(&f, sums);
-    for (k = 0; k < columns; k++) {
+    for (int k = 0; k < columns; k++) {
       gr_acc acc = gr_identity(GR_ACC_TREE, 0);
       acc.f[0] = sums[k];
       gr_counter_push(&c[k], p->red, p->kind, acc);
     }
   }
-  for (k = 0; k < columns; k++) states[k] = gr_counter_fold(&c[k], p->red, p->kind);
+  for (int k = 0; k < columns; k++) states[k] = gr_counter_fold(&c[k], p->red, p->kind);
   gr_room_give(f.room);
 }
 
@@ -120,11 +116,10 @@ typedef struct counters {
 
 /* states[c] = node and states[c], the node before it. */
 static void join(const gr_plan *p, const gr_acc *node, int columns, gr_acc *states) {
-  int c;
   if (p->kind == GR_ACC_TREE && p->red != GR_RED_PROD) {
-    for (c = 0; c < columns; c++) states[c].f[0] = node[c].f[0] + states[c].f[0];
+    for (int c = 0; c < columns; c++) states[c].f[0] = node[c].f[0] + states[c].f[0];
   } else {
-    for (c = 0; c < columns; c++) states[c] = gr_merge(p->red, p->kind, node[c], states[c]);
+    for (int c = 0; c < columns; c++) states[c] = gr_merge(p->red, p->kind, node[c], states[c]);
   }
 }
 
@@ -179,8 +174,6 @@ static int count_strip(const gr_plan *p, int64_t v, int columns, int64_t from, i
   d.ahead = bytes_ahead(p, single, whole);
   d.results = single && more == 0 ? results : NULL;
   for (; n > 0; n -= leaf, from += leaf) {
-    uint64_t k;
-    int i;
     d.n = n < leaf ? (int)n : leaf;
     d.x = (const char *)x->data + (v - more) * p->size + from * x->stride;
     d.y = two ? (const char *)y->data + (v - more) * y->step + from * y->stride : NULL;
@@ -188,14 +181,14 @@ static int count_strip(const gr_plan *p, int64_t v, int columns, int64_t from, i
     p->down(&d, to);
     if (d.results) return 1;
     if (p->kind == GR_ACC_POSITION)
-      for (i = 0; i < whole; i++) to[i].i[1] += from;
+      for (int i = 0; i < whole; i++) to[i].i[1] += from;
     if (to == states) return 0;
     if (single || (any_order(p) && c->count++ == 0)) {
       memcpy(states, own + more, (size_t)columns * sizeof(*own));
     } else if (any_order(p)) {
-      for (i = 0; i < columns; i++) states[i] = gr_merge(p->red, p->kind, states[i], own[more + i]);
+      for (int i = 0; i < columns; i++) states[i] = gr_merge(p->red, p->kind, states[i], own[more + i]);
     } else {
-      for (k = c->count++; k & 1; k >>= 1) join(p, c->node[--c->top], columns, own + more);
+      for (uint64_t k = c->count++; k & 1; k >>= 1) join(p, c->node[--c->top], columns, own + more);
       memcpy(c->node[c->top++], own + more, (size_t)columns * sizeof(*own));
     }
   }
@@ -244,8 +237,6 @@ static void beside_strip(const strips *s, int64_t from, int64_t n, gr_acc *state
   const int columns = (int)p->job->count, beside = s->beside, rest = (int)(n % beside);
   gr_reduce_job job = *p->job;
   gr_acc found[BESIDE];
-  gr_plan wide;
-  int i, k;
   job.a.data = (const char *)job.a.data + from * job.a.stride;
   job.a.stride *= beside;
   if (p->inputs == 2) {
@@ -254,13 +245,13 @@ static void beside_strip(const strips *s, int64_t from, int64_t n, gr_acc *state
   }
   job.count *= beside;
   job.n = n / beside;
-  wide = gr_plan_of(&job);
+  gr_plan wide = gr_plan_of(&job);
   if (rest > 0 && s->down) down_strip(p, 0, columns, from + n - rest, rest, states, NULL);
   else if (rest > 0) turn_strip(p, 0, columns, from + n - rest, rest, states);
   if (job.n == 0) return;
   down_strip(&wide, 0, columns * beside, 0, job.n, found, NULL);
-  for (i = 0; i < beside; i++) {
-    for (k = 0; k < columns; k++) {
+  for (int i = 0; i < beside; i++) {
+    for (int k = 0; k < columns; k++) {
       gr_acc *const own = found + i * columns + k;
       if (p->kind == GR_ACC_POSITION) own->i[1] = from + own->i[1] * beside + i;
       if (i == 0 && rest == 0) states[k] = *own;
@@ -309,25 +300,23 @@ static void do_cut(void *arg, int64_t k) {
 static void cut_columns(strips *s, gr_acc *states, gr_parallel parallel) {
   const gr_plan *p = s->p;
   const gr_reduce_job *job = p->job;
-  int64_t pieces, v, k;
   s->piece = GR_LEAF(p->size);
   while (s->piece * s->columns * p->size < GR_PIECE_BYTES ||
          ((job->n - 1) / s->piece + 1) * job->count > GR_MOST_STATES)
     s->piece *= 2;
   s->states = states;
-  pieces = (job->n - 1) / s->piece + 1;
+  int64_t pieces = (job->n - 1) / s->piece + 1;
   parallel(pieces * ((job->count - 1) / s->columns + 1), do_cut, s);
-  for (v = 0; v < job->count; v++) {
+  for (int64_t v = 0; v < job->count; v++) {
     gr_counter c;
     gr_counter_begin(&c);
-    for (k = 0; k < pieces; k++) gr_counter_push(&c, p->red, p->kind, states[k * job->count + v]);
+    for (int64_t k = 0; k < pieces; k++) gr_counter_push(&c, p->red, p->kind, states[k * job->count + v]);
     gr_finish_vector(p, v, gr_counter_fold(&c, p->red, p->kind));
   }
 }
 
 void gr_reduce_columns(const gr_plan *p, gr_parallel parallel) {
   const gr_reduce_job *job = p->job;
-  int64_t across, strip_bytes;
   strips s;
   s.p = p;
   s.flat = flat_of(p);
@@ -337,8 +326,8 @@ void gr_reduce_columns(const gr_plan *p, gr_parallel parallel) {
               : s.down               ? columns_down(p)
                                      : GR_STRIP_BYTES / (GR_LEAF(p->size) * p->size);
   s.states = NULL;
-  across = (job->count - 1) / s.columns + 1;
-  strip_bytes = job->n * s.columns * p->size;
+  int64_t across = (job->count - 1) / s.columns + 1;
+  int64_t strip_bytes = job->n * s.columns * p->size;
   if (parallel && job->count <= GR_MOST_STATES / 4 && across < 64 && strip_bytes > 2 * GR_PIECE_BYTES) {
     gr_acc *states = malloc(GR_MOST_STATES * sizeof(*states));
     if (states) cut_columns(&s, states, parallel);

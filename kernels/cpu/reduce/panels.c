@@ -32,25 +32,23 @@ static void do_panel(const panels *s, int64_t v, int columns, int64_t from, int6
   turned *room = gr_room_take(sizeof(*room));
   char *x = room->x, *y = room->y;
   gr_counter *c = room->c;
-  int64_t left;
-  int k, j;
-  for (k = 0; k < columns; k++) gr_counter_begin(&c[k]);
-  for (left = n; left > 0; left -= leaf, from += leaf) {
+  for (int k = 0; k < columns; k++) gr_counter_begin(&c[k]);
+  for (int64_t left = n; left > 0; left -= leaf, from += leaf) {
     const int64_t m = left < leaf ? left : leaf;
     gr_vec a, b;
     gr_feed_rows(s->feed, set, from, m, v, columns, &a, &b);
-    for (k = 0; k < columns; k += strip) {
+    for (int k = 0; k < columns; k += strip) {
       const int width = columns - k < strip ? columns - k : strip;
       gr_turn(p->size, x, pitch, (const char *)a.data + k * p->size, a.stride, m, width);
       if (two) gr_turn(p->size, y, pitch, (const char *)b.data + k * p->size, b.stride, m, width);
-      for (j = 0; j < width; j++) {
+      for (int j = 0; j < width; j++) {
         gr_acc acc = p->span(x + j * pitch, two ? y + j * pitch : NULL, m, p->job);
         if (p->kind == GR_ACC_POSITION) acc.i[1] += from;
         gr_counter_push(&c[k + j], p->red, p->kind, acc);
       }
     }
   }
-  for (k = 0; k < columns; k++) states[k] = gr_counter_fold(&c[k], p->red, p->kind);
+  for (int k = 0; k < columns; k++) states[k] = gr_counter_fold(&c[k], p->red, p->kind);
   gr_room_give(room);
   gr_feed_give(s->feed, set);
 }
@@ -61,9 +59,8 @@ static void do_task(void *arg, int64_t task) {
   const int64_t left = s->p->job->n - from;
   const int columns = width_of(s, v);
   gr_acc states[GR_PANEL];
-  int k;
   do_panel(s, v, columns, from, left < s->piece ? left : s->piece, states);
-  for (k = 0; k < columns; k++) {
+  for (int k = 0; k < columns; k++) {
     if (s->states) s->states[piece * s->p->job->count + v + k] = states[k];
     else gr_finish_vector(s->p, v + k, states[k]);
   }
@@ -73,7 +70,6 @@ void gr_cpu_columns(const gr_reduce_job *job, gr_feed *feed, gr_parallel paralle
   const gr_plan p = gr_plan_of(job);
   gr_acc *states = NULL;
   panels s = {&p, feed, (job->count - 1) / GR_PANEL + 1, job->n, 1, NULL};
-  int64_t v, k;
   if (parallel && job->count <= GR_MOST_STATES / 4 && s.across < 64) states = malloc(GR_MOST_STATES * sizeof(*states));
   if (states) { /* few: cut, so that all threads have work */
     s.piece = GR_LEAF(p.size);
@@ -85,10 +81,10 @@ void gr_cpu_columns(const gr_reduce_job *job, gr_feed *feed, gr_parallel paralle
   }
   gr_in_pieces(parallel, s.pieces * s.across, 1, do_task, &s);
   const int missing = gr_watching.stopped && gr_stopped(); /* pieces */
-  for (v = 0; s.states && !missing && v < job->count; v++) {
+  for (int64_t v = 0; s.states && !missing && v < job->count; v++) {
     gr_counter c;
     gr_counter_begin(&c);
-    for (k = 0; k < s.pieces; k++) gr_counter_push(&c, p.red, p.kind, states[k * job->count + v]);
+    for (int64_t k = 0; k < s.pieces; k++) gr_counter_push(&c, p.red, p.kind, states[k * job->count + v]);
     gr_finish_vector(&p, v, gr_counter_fold(&c, p.red, p.kind));
   }
   free(states);

@@ -27,19 +27,18 @@ static void reduce_segment(const gr_reduce_job *job, int64_t s, gr_parallel para
 static void do_batch(void *arg, int64_t k) {
   const batches *b = (const batches *)arg;
   const int64_t end = (k + 1) * b->size < b->job->count ? (k + 1) * b->size : b->job->count;
-  int64_t s;
-  for (s = k * b->size; s < end; s++) reduce_segment(b->job, s, NULL);
+  for (int64_t s = k * b->size; s < end; s++) reduce_segment(b->job, s, NULL);
 }
 
 void gr_reduce_segments(const gr_reduce_job *job, gr_parallel parallel) {
   batches b;
-  int64_t n, first, all, k;
+  int64_t n, k;
   if (job->chosen) {
     for (k = 0; k < job->count; k++) reduce_segment(job, job->chosen[k], parallel);
     return;
   }
-  first = gr_segment(job, 0, &n);
-  all = gr_segment(job, job->count - 1, &n) + n - first;
+  int64_t first = gr_segment(job, 0, &n);
+  int64_t all = gr_segment(job, job->count - 1, &n) + n - first;
   b.job = job;
   b.size = GR_PIECE_BYTES / (all / job->count * gr_size_of(job->dtype) + 64) + 1;
   k = (job->count - 1) / b.size + 1;

@@ -33,17 +33,16 @@ GR_INLINE void gr_turn_square(int size, char *to, int64_t pitch, const char *fro
                               int columns) {
   const int side = 16 / size, half = side / 2;
   __m128i x[16], y[16];
-  int i, step;
-  GR_UNROLL for (i = 0; i < side; i++) x[i] =
+  GR_UNROLL for (int i = 0; i < side; i++) x[i] =
       i < rows ? _mm_loadu_si128((const __m128i *)(const void *)(from + i * stride)) : _mm_setzero_si128();
-  GR_UNROLL for (step = 1; step < side; step *= 2) {
-    GR_UNROLL for (i = 0; i < half; i++) {
+  GR_UNROLL for (int step = 1; step < side; step *= 2) {
+    GR_UNROLL for (int i = 0; i < half; i++) {
       y[2 * i] = gr_low(size, x[i], x[i + half]);
       y[2 * i + 1] = gr_high(size, x[i], x[i + half]);
     }
-    GR_UNROLL for (i = 0; i < side; i++) x[i] = y[i];
+    GR_UNROLL for (int i = 0; i < side; i++) x[i] = y[i];
   }
-  GR_UNROLL for (i = 0; i < side; i++) if (i < columns) _mm_storeu_si128((__m128i *)(void *)(to + i * pitch), x[i]);
+  GR_UNROLL for (int i = 0; i < side; i++) if (i < columns) _mm_storeu_si128((__m128i *)(void *)(to + i * pitch), x[i]);
 }
 
 /*
@@ -53,9 +52,9 @@ GR_INLINE void gr_turn_square(int size, char *to, int64_t pitch, const char *fro
 GR_INLINE void gr_turn_squares(int size, char *to, int64_t pitch, const char *from, int64_t stride, int64_t rows,
                                int columns) {
   const int side = 16 / size, last = columns - side;
-  int64_t k, at;
+  int64_t at;
   int c;
-  for (k = 0; k < rows; k += side) {
+  for (int64_t k = 0; k < rows; k += side) {
     at = k + side <= rows ? k : rows - side;
     for (c = 0; c < side; c++) GR_PREFETCH(from + (at + c + GR_ROWS_AHEAD) * stride);
     for (c = 0; c <= last; c += side)

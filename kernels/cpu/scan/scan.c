@@ -98,11 +98,10 @@ static void advance(prefix *p, gr_acc total, int64_t tiles) {
 /* The job as kernels see it that are at work on from .. from + m: these are in memory, made if a formula gives them. */
 static const gr_scan_job *bring(const scan_state *s, int set, int64_t from, int64_t m, gr_scan_job *here) {
   const gr_scan_job *job = s->job;
-  uintptr_t made;
   if (!s->feed) return job;
   *here = *job;
   gr_feed_vectors(s->feed, set, job->reverse ? job->n - from - m : from, m, &here->a, NULL);
-  made = (uintptr_t)here->a.data;
+  uintptr_t made = (uintptr_t)here->a.data;
   if (job->reverse) {
     made += (uintptr_t)((m - 1) * here->a.stride);
     here->a.stride = -here->a.stride;
@@ -121,7 +120,6 @@ static void do_piece(void *arg, int64_t any) {
   gr_scan_job here;
   const gr_scan_job *job = bring(s, set, from, m, &here);
   gr_acc base, total = gr_identity(GR_ACC_WRAP, 0);
-  scan_counter tiles;
   int spins = 0;
   (void)any;
   if (m < left) total = s->total(job, from, m); /* the total of the last piece is not needed */
@@ -129,7 +127,7 @@ static void do_piece(void *arg, int64_t any) {
     if (++spins > 1000) sched_yield();
   }
   base = base_of(&s->left);
-  tiles = s->left.tiles;
+  scan_counter tiles = s->left.tiles;
   if (m < left) advance(&s->left, total, GR_SCAN_PIECE / GR_SCAN_TILE);
   atomic_store_explicit(&s->known, k + 1, memory_order_release);
   s->write(job, from, m, &base, &tiles);
@@ -140,8 +138,7 @@ static void do_piece(void *arg, int64_t any) {
 static void in_order(scan_state *s) {
   const gr_scan_job *job = s->job;
   const int set = gr_feed_take(s->feed);
-  int64_t from;
-  for (from = 0; from < job->n && !(from && gr_stopped()); from += GR_SCAN_BLOCK) {
+  for (int64_t from = 0; from < job->n && !(from && gr_stopped()); from += GR_SCAN_BLOCK) {
     const int64_t left = job->n - from, m = left < GR_SCAN_BLOCK ? left : GR_SCAN_BLOCK;
     const gr_acc base = base_of(&s->left);
     gr_scan_job here;
@@ -243,18 +240,16 @@ static void scan_of_several(const gr_scan_job *job, int64_t vector, gr_parallel 
 static void do_batch(void *arg, int64_t k) {
   const batches *b = (const batches *)arg;
   const int64_t end = (k + 1) * b->vectors < b->job->count ? (k + 1) * b->vectors : b->job->count;
-  int64_t v;
-  for (v = k * b->vectors; v < end; v++) scan_of_several(b->job, v, NULL);
+  for (int64_t v = k * b->vectors; v < end; v++) scan_of_several(b->job, v, NULL);
 }
 
 void gr_cpu_scan(const gr_scan_job *job, gr_feed *feed, gr_parallel parallel) {
   batches b;
-  int64_t v;
   if (job->n == 0 || job->count == 0) return;
   if (job->count == 1) {
     scan_vector(job, feed, parallel);
   } else if (job->n >= PARALLEL_ELEMENTS) {
-    for (v = 0; v < job->count && !(v && gr_stopped()); v++) scan_of_several(job, v, parallel);
+    for (int64_t v = 0; v < job->count && !(v && gr_stopped()); v++) scan_of_several(job, v, parallel);
   } else {
     b.job = job;
     b.vectors = GR_SCAN_PIECE / job->n + 1;

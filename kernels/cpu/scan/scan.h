@@ -19,8 +19,7 @@ typedef struct scan_counter {
 
 /* x: the total of so many, a power of two of which there have been whole multiples before. */
 static inline void scan_push_of(scan_counter *c, int multiply, double x, int many) {
-  int k;
-  for (k = c->count / many; k & 1; k >>= 1) {
+  for (int k = c->count / many; k & 1; k >>= 1) {
     const double left = c->node[--c->top];
     x = multiply ? left * x : left + x;
   }
