@@ -162,9 +162,8 @@ EXPLAIN(histogram)
 #undef EXPLAIN
 
 static gr_status small(gr_queue *q, gr_op op, gr_dtype t, const void *a, const void *b, int64_t n, gr_value *r) {
-  gr_rounding before;
   if (q->error[0]) return GR_BAD;
-  before = gr_rounding_enter();
+  gr_rounding before = gr_rounding_enter();
   q->stats.launches++;
   gr_cpu_reduce_small(op, t, a, b, n, r);
   gr_rounding_leave(before);

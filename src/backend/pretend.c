@@ -26,9 +26,8 @@ static struct {
 } memory = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static int admit(size_t bytes) {
-  int granted;
   pthread_mutex_lock(&memory.lock);
-  granted = !memory.capacity || (memory.used <= memory.capacity && bytes <= memory.capacity - memory.used);
+  int granted = !memory.capacity || (memory.used <= memory.capacity && bytes <= memory.capacity - memory.used);
   if (memory.fail_at > 0 && --memory.fail_at == 0) granted = 0;
   if (granted) memory.used += bytes;
   pthread_mutex_unlock(&memory.lock);
@@ -44,10 +43,9 @@ static void give_back(size_t bytes) {
 static gr_slabs slabs; /* what is admitted is counted by blocks, as if slabs were not there */
 
 static void *pretend_alloc(gr_backend *backend, size_t bytes) {
-  void *block;
   (void)backend;
   if (!admit(bytes)) return NULL;
-  block = gr_slabs_take(&slabs, bytes);
+  void *block = gr_slabs_take(&slabs, bytes);
   if (block) memset(block, POISON, bytes);
   else give_back(bytes);
   return block;
@@ -59,9 +57,8 @@ static size_t pretend_unused(gr_backend *backend) {
 }
 
 static size_t pretend_available(gr_backend *backend) {
-  size_t left;
   pthread_mutex_lock(&memory.lock);
-  left = memory.capacity > memory.used ? memory.capacity - memory.used : 0;
+  size_t left = memory.capacity > memory.used ? memory.capacity - memory.used : 0;
   if (!memory.capacity) left = gr_cpu_available(backend);
   pthread_mutex_unlock(&memory.lock);
   return left;

@@ -68,10 +68,9 @@ gr_array *gr_l_test_any_array(lua_State *L, int i) {
 }
 
 void *gr_l_test_object(lua_State *L, int i, const char *name) {
-  int same;
   if (lua_type(L, i) != LUA_TUSERDATA || !lua_getmetatable(L, i)) return NULL;
   luaL_getmetatable(L, name);
-  same = lua_rawequal(L, -1, -2);
+  int same = lua_rawequal(L, -1, -2);
   lua_pop(L, 2);
   return same ? lua_touserdata(L, i) : NULL;
 }

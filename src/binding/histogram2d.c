@@ -238,7 +238,6 @@ static int l_histogram2d(lua_State *L) {
   const int into = into_option(L, a, &p, single);
   gr_comm *comm = gr_l_option_comm(L, OPTIONS);
   int axis = -1;
-  gr_status status;
   if (comm && into) gr_l_refuse_with_comm(L, OPTIONS, "into");
   keep_present(L, c, comm, &p);
   gr_l_reserve(L, c, (size_t)(nx * ny + nx + ny) * 8);
@@ -247,7 +246,7 @@ static int l_histogram2d(lua_State *L) {
   const int first = lua_gettop(L);
   for (int k = 0; k < 2; k++) edges[k] = gr_l_push_array(L);
   c->comm = comm;
-  status = GR_CALL(L, c, gr_histogram2d(c, &p, all, edges, &axis));
+  gr_status status = GR_CALL(L, c, gr_histogram2d(c, &p, all, edges, &axis));
   c->comm = NULL;
   if (status != GR_OK && !comm && gr_l_again_with(L, c, status, p.samples[0].e, p.samples[1].e))
     status = GR_CALL(L, c, gr_histogram2d(c, &p, all, edges, &axis));

@@ -1,6 +1,4 @@
 /* New arrays: from tables, strings and lengths, and by formula. */
-#include <stdio.h>
-
 #include "src/binding/make.h"
 #include "src/binding/parts.h"
 #include "src/binding/results.h"

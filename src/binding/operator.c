@@ -1,6 +1,4 @@
 /* gr.operator: associative operators of one's own, for reductions and scans. */
-#include <stdio.h>
-
 #include "src/binding/operator.h"
 #include "src/binding/expression.h"
 #include "src/binding/keeper.h"

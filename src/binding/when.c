@@ -1,6 +1,4 @@
 /* Results for later: gr.async and its futures, gr.many, gr.timer. */
-#include <stdio.h>
-
 #include "src/binding/when.h"
 #include "src/binding/expression.h"
 #include "src/binding/options.h"

@@ -1,6 +1,4 @@
 /* Arrays: new ones, those of the host's memory, views, and the way to their elements. */
-#include <stdlib.h>
-
 #include "src/capi/call.h"
 #include "src/core/ops.h"
 

@@ -1,5 +1,4 @@
 /* Several reductions to numbers at once, now or for later. */
-#include <math.h>
 #include <stdlib.h>
 
 #include "src/capi/operations.h"

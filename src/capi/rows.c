@@ -1,6 +1,4 @@
 /* Operations on rows and on matrices. */
-#include <math.h>
-
 #include "src/capi/operations.h"
 #include "src/core/matrix.h"
 

@@ -3,7 +3,6 @@
 #endif
 #include "src/core/csv.h"
 
-#include <errno.h>
 #include <fenv.h>
 #include <inttypes.h>
 #include <locale.h>

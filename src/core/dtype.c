@@ -1,6 +1,5 @@
 #include "src/core/dtype.h"
 
-#include <float.h>
 #include <inttypes.h>
 #include <stdio.h>
 

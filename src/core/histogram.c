@@ -136,12 +136,11 @@ static gr_status even_edges(gr_context *c, const gr_array *a, const gr_binning *
   const double step = (job.last - job.first) / (double)bins;
   const int rise = to->rise = step > 0x1p-49 * largest && step >= 0x1p-1022;
   gr_vec v;
-  gr_status status;
   if (rise && (q->backend->even || a->dtype != GR_I64) && largest < 0x1p62) {
     to->formula = 1;
     return gr_storage_even(to->edges->storage, job.first, job.last, bins);
   }
-  status = gr_array_write(to->edges, side, 1, &v);
+  gr_status status = gr_array_write(to->edges, side, 1, &v);
   job.edges = (double *)(uintptr_t)v.data;
   if (status == GR_OK && !gr_is_float(a->dtype) && !b->modulo && largest < 0x1p62) {
     status = gr_array_make_beside(c, a, &to->limits, GR_I64, bins + 1);
@@ -346,7 +345,6 @@ static gr_status run_any(gr_context *c, gr_reduced of, const gr_binning *b, cons
 }
 
 gr_status gr_histogram(gr_context *c, gr_reduced of, const gr_binning *given, gr_array *counts, gr_array *edges) {
-  const gr_array *a;
   const int is_ranged = edges && !given->edges && !given->modulo && !(given->has_min && given->has_max);
   gr_binning own = *given, *b = &own;
   gr_array ranged = {0};
@@ -355,7 +353,7 @@ gr_status gr_histogram(gr_context *c, gr_reduced of, const gr_binning *given, gr
   gr_histogram_job job;
   const int floats = given->weights.a && gr_is_float(given->weights.a->dtype); /* over ranks nothing is missing */
   gr_status status = gr_histogram_settle(c, !is_ranged && !b->kernel, &of, &b->missing, &b->weights, &weights);
-  a = of.a;
+  const gr_array *a = of.a;
   if (status == GR_OK) status = store(c, b, is_ranged, &of, &b->weights);
   if (status == GR_OK && is_ranged) status = gr_histogram_keep(c, of, &b->missing, &ranged);
   if (c->comm) status = meet(c, a, b, edges != NULL, status);

@@ -73,10 +73,10 @@ static gr_status take_behind(gr_context *c, const gr_array *a, const gr_array *i
   gr_ticket ticket = {0};
   gr_array bad = {0};
   gr_vec word = {0};
-  gr_lookup_job look, job;
+  gr_lookup_job job;
   int64_t first;
   gr_status status = prepare_take(c, a, index, out, 1, &job);
-  look = job;
+  gr_lookup_job look = job;
   look.out.data = NULL;
   if (status == GR_OK) status = begin_look(c, index, &look, "take", &bad, &word);
   if (status == GR_OK) status = gr_word_ask(c, q, word.data, &ticket, "take");

@@ -204,10 +204,9 @@ gr_status gr_reduce_ranked(gr_context *c, gr_ranks_wanted *list, int count, gr_s
 gr_status gr_reduce_all(gr_context *c, gr_op op, const gr_array *a, const gr_array *b, double ddof, gr_value *r) {
   gr_reduce_job job;
   gr_queue *q = a->storage->queue;
-  gr_status status;
   if (c->comm) return gr_reduce_over_ranks(c, op, a, b, ddof, GR_OK, r);
   if (ddof == 0 && gr_reduce_small(op, a, b, r)) return GR_OK;
-  status = gr_reduce_job_of(op, a, b, ddof, &job);
+  gr_status status = gr_reduce_job_of(op, a, b, ddof, &job);
   const gr_side side = gr_kernel_side(a->storage);
   if (status == GR_OK) status = run_one(c, q, side, &job, r);
   if (status == GR_OK && gr_may_overflow(op, a->dtype) && r->v[1].f == 0 && a->n)

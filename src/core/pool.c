@@ -58,16 +58,14 @@ static size_t up(size_t bytes, size_t unit) { return (bytes + unit - 1) & ~(unit
 static int octave_of(size_t bytes) { return 63 - __builtin_clzll(bytes - 1); } /* 2^octave < bytes <= 2^(octave+1) */
 
 size_t gr_pool_round(size_t bytes) {
-  size_t unit;
   if (bytes <= SMALL) return bytes ? up(bytes, LINE) : LINE;
-  unit = (size_t)1 << (octave_of(bytes) - 2);
+  size_t unit = (size_t)1 << (octave_of(bytes) - 2);
   return up(bytes, unit < HUGE_PAGE ? unit : HUGE_PAGE);
 }
 
 size_t gr_pool_class(size_t rounded) {
-  int octave;
   if (rounded <= SMALL) return rounded / LINE - 1;
-  octave = octave_of(rounded);
+  int octave = octave_of(rounded);
   return SMALL_CLASSES + (size_t)(octave - 10) * 4 + ((rounded - 1) >> (octave - 2) & 3);
 }
 

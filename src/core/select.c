@@ -314,11 +314,10 @@ gr_status gr_ranked(gr_context *c, const gr_array *a, int64_t wanted, gr_value *
 }
 
 static gr_value result_of(const selection *s, position p, gr_quantile_method method) {
-  gr_value low, high;
   if (s->nans) return gr_value_f(gr_nan());
-  low = value_of(s, p.low);
+  gr_value low = value_of(s, p.low);
   if (gr_quantile_selects(method)) return low;
-  high = value_of(s, p.high);
+  gr_value high = value_of(s, p.high);
   if (method == GR_MIDDLE) return gr_value_f(mean_of(&low, &high));
   if (!low.is_float) low.v[0].f = (double)low.v[0].i, high.v[0].f = (double)high.v[0].i;
   return gr_value_f(between(low.v[0].f, high.v[0].f, p.weight));

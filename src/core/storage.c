@@ -75,7 +75,6 @@ static gr_storage *take_spare(gr_context *c, size_t room) {
 /* Keeps s, which nobody uses any more, as a spare; returns whether there was room. */
 static int make_spare(gr_storage *s) {
   gr_context *c = s->context;
-  gr_storage **list;
   if (s->bytes > GR_CHUNK || s->memory[GR_DEVSIDE] || s->owner != GR_OWNED || s->outside) return 0;
   if (c->spared + s->room[GR_HOST] > SPARED_MOST) return 0;
   if (s->memory[GR_HOST]) {
@@ -87,7 +86,7 @@ static int make_spare(gr_storage *s) {
   s->exported = 0;
   free(s->even);
   s->even = NULL;
-  list = &c->spare[gr_pool_class(s->room[GR_HOST])];
+  gr_storage **list = &c->spare[gr_pool_class(s->room[GR_HOST])];
   s->next = *list;
   *list = s;
   c->spared += s->room[GR_HOST];

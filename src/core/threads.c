@@ -85,9 +85,8 @@ static int group_quota(void) {
     if (strncmp(line, "0::/", 4) != 0) continue;
     line[strcspn(line, "\n")] = 0;
     while ((end = strrchr(line + 3, '/')) != NULL) {
-      int cpus;
       snprintf(path, sizeof(path), "/sys/fs/cgroup%s/cpu.max", line + 3);
-      cpus = quota_of(path);
+      int cpus = quota_of(path);
       if (cpus < least) least = cpus;
       *end = 0;
     }
@@ -164,9 +163,9 @@ static void leave(void) {
 
 void gr_threads_leave(int home) {
 #ifdef __linux__
-  cpu_set_t all, others;
+  cpu_set_t all;
   if (home < 0 || sched_getcpu() != home || sched_getaffinity(0, sizeof(all), &all) != 0) return;
-  others = all;
+  cpu_set_t others = all;
   CPU_CLR((size_t)home, &others);
   if (CPU_COUNT(&all) < atomic_load(&pool.limit) || CPU_COUNT(&others) == 0) return;
   if (sched_setaffinity(0, sizeof(others), &others) == 0) sched_setaffinity(0, sizeof(all), &all);
@@ -189,7 +188,6 @@ static void *worker(void *arg) {
   gr_rounding_enter();
   for (;;) {
     int spins = 0;
-    uint64_t job;
     while (!work_offered(number, seen) && spins++ < SPINS) relax();
     if (atomic_load(&pool.ends)) break;
     if (!work_offered(number, seen)) {
@@ -199,7 +197,7 @@ static void *worker(void *arg) {
       atomic_fetch_sub(&pool.sleepers, 1);
       pthread_mutex_unlock(&pool.lock);
     }
-    job = enter(seen);
+    uint64_t job = enter(seen);
     if (job == seen) continue;
     seen = job;
     gr_threads_leave(pool.home);
@@ -318,13 +316,12 @@ void gr_threads_run(int64_t pieces, void (*body)(void *arg, int64_t k), void *ar
   const int limit = gr_threads_count();
   gr_threads_host *const lent = atomic_load_explicit(&host.run, memory_order_acquire);
   int idle = 0;
-  int64_t k;
   if (lent && pieces > 1 && limit > 1) {
     run_by_host(lent, pieces, body, arg);
     return;
   }
   if (pieces < 2 || limit < 2 || !atomic_compare_exchange_strong(&pool.busy, &idle, 1)) {
-    for (k = 0; k < pieces && !(k && gr_stopped()); k++) body(arg, k);
+    for (int64_t k = 0; k < pieces && !(k && gr_stopped()); k++) body(arg, k);
     return;
   }
   if (pool.started < limit - 1) start_threads(limit);

@@ -191,11 +191,10 @@ static cudaError_t download_large(gr_cuda_queue *q, char *host, const char *devi
 
 gr_status gr_cuda_upload(gr_queue *base, void *device, const void *host, size_t bytes) {
   gr_cuda_queue *q = (gr_cuda_queue *)base;
-  gr_status status;
   int was;
   if (bytes == 0) return GR_OK;
   if ((was = gr_cuda_enter(q)) < 0) return GR_DEVICE;
-  status = gr_cuda_check(q, upload(q, device, host, bytes), "copying to the device");
+  gr_status status = gr_cuda_check(q, upload(q, device, host, bytes), "copying to the device");
   gr_cuda_leave(q, was);
   base->stats.copies++;
   base->stats.bytes_up += bytes;

@@ -53,14 +53,13 @@ gr_status gr_cuda_check(gr_cuda_queue *q, cudaError_t e, const char *doing) {
 
 int gr_cuda_enter(gr_cuda_queue *q) {
   int was = 0;
-  cudaError_t e;
   if (atomic_load(&lost)) {
     q->base.lost = 1;
     snprintf(q->base.error, sizeof q->base.error, "the device is lost to this process: %s",
              atomic_load(&lost) == 2 ? lost_why : "another thread met the fault");
     return -1;
   }
-  e = cudaGetDevice(&was);
+  cudaError_t e = cudaGetDevice(&was);
   if (e == cudaSuccess && was != q->device->chip.device) e = cudaSetDevice(q->device->chip.device);
   return gr_cuda_check(q, e, "choosing the device") == GR_OK ? was : -1;
 }

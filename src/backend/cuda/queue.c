@@ -33,7 +33,6 @@ void gr_cuda_close(gr_queue *base) {
 gr_queue *gr_cuda_open(gr_backend *b, gr_status *why) {
   gr_cuda_device *d = (gr_cuda_device *)b;
   gr_cuda_queue *q = calloc(1, sizeof *q);
-  cudaError_t e;
   int was;
   *why = GR_NO_MEMORY;
   if (!q) return NULL;
@@ -45,7 +44,7 @@ gr_queue *gr_cuda_open(gr_backend *b, gr_status *why) {
     *why = GR_DEVICE;
     return NULL;
   }
-  e = cudaStreamCreateWithFlags(&q->stream, cudaStreamNonBlocking);
+  cudaError_t e = cudaStreamCreateWithFlags(&q->stream, cudaStreamNonBlocking);
   if (e == cudaSuccess) e = gr_cuda_ring_open(&q->small, GR_COPY_SMALL);
   if (e == cudaSuccess) e = cudaHostAlloc((void **)&q->now.host, NOW_BYTES, cudaHostAllocMapped);
   if (e == cudaSuccess) {
@@ -66,12 +65,11 @@ gr_queue *gr_cuda_open(gr_backend *b, gr_status *why) {
 
 gr_status gr_cuda_zero(gr_queue *base, void *device, size_t bytes) {
   gr_cuda_queue *q = (gr_cuda_queue *)base;
-  gr_status status;
   int was;
   if (bytes == 0) return GR_OK;
   if ((was = gr_cuda_enter(q)) < 0) return GR_DEVICE;
   q->written = gr_anything;
-  status = gr_cuda_launched(q, (int)cudaMemsetAsync(device, 0, bytes, q->stream), "zeroing");
+  gr_status status = gr_cuda_launched(q, (int)cudaMemsetAsync(device, 0, bytes, q->stream), "zeroing");
   gr_cuda_leave(q, was);
   return status;
 }

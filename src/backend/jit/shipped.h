@@ -36,8 +36,6 @@
 #ifndef GR_JIT_SHIPPED_H
 #define GR_JIT_SHIPPED_H
 
-#include <stddef.h>
-
 /*
 ** "steps" and "lines" are texts as they are. Of the others several are packed together, and each line is its number
 ** in "lines", where a byte 1 stands for a number. ids: where the numbers of its lines begin in what is unpacked: a byte

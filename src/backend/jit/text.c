@@ -7,11 +7,10 @@
 
 static int make_room(gr_text *t, size_t bytes) {
   size_t room = t->room ? t->room : 4096;
-  char *at;
   if (t->failed) return 0;
   if (t->size + bytes < t->room) return 1;
   while (room <= t->size + bytes) room *= 2;
-  at = realloc(t->at, room);
+  char *at = realloc(t->at, room);
   t->failed = !at;
   if (!at) return 0;
   t->at = at;

@@ -1,7 +1,5 @@
 #include "src/core/formula/operate.h"
 
-#include <string.h>
-
 /* A device that cannot do it gives the host its elements, and gets the results from there. */
 static gr_side side_of(const gr_queue *q, const gr_array *a) {
   return q->backend->custom ? gr_kernel_side(a->storage) : GR_HOST;

@@ -1,7 +1,6 @@
 #include "src/core/formula/present.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "src/core/formula/fed.h"
 #include "src/core/formula/typing.h"

@@ -1,7 +1,5 @@
 #include "src/core/formula/run.h"
 
-#include <stdlib.h>
-
 #include "kernels/filling.h"
 #include "src/core/formula/steps.h"
 #include "src/core/later.h"

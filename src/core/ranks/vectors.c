@@ -163,11 +163,10 @@ static gr_status write_results(void *with, const gr_tiles_stretch *p, const gr_t
 
 gr_status gr_ranks_scan(gr_context *c, gr_op op, const gr_array *a, gr_array *out, int exclusive, int reverse) {
   char text[96];
-  gr_scan_job *job;
   scanning s = {.c = c, .q = a->storage->queue, .cpu = c->host->cpu()};
   s.job = (gr_scan_job){
       .op = op, .dtype = a->dtype, .out_dtype = out->dtype, .n = a->n, .count = 1, .exclusive = exclusive};
-  job = &s.job;
+  gr_scan_job *job = &s.job;
   snprintf(text, sizeof text, "scan of %s of %s%s%s", gr_ops[op].name, gr_dtypes[a->dtype].name,
            exclusive ? ", exclusive" : "", reverse ? ", reverse" : "");
   const int ordered = gr_is_float(a->dtype) && (op == GR_OP_sum || op == GR_OP_prod);
