@@ -51,11 +51,21 @@ gr_status gr_array_make_beside(gr_context *c, const gr_array *a, gr_array *out, 
   return make_on(c, a->storage->queue, out, dtype, n);
 }
 
-void gr_array_view(const gr_array *a, gr_array *out, int64_t first, int64_t step, int64_t count) {
-  gr_storage_keep(a->storage);
+static void place(const gr_array *a, gr_array *out, int64_t first, int64_t step, int64_t count) {
   /* With one element the step is unused and may be anything. */
   const int64_t stride = count > 1 ? a->stride * step : gr_size(a->dtype);
   gr_array_set(out, a->storage, a->dtype, count, count ? a->offset + first * a->stride : a->offset, stride);
+}
+
+void gr_array_view(const gr_array *a, gr_array *out, int64_t first, int64_t step, int64_t count) {
+  gr_storage_keep(a->storage);
+  place(a, out, first, step, count);
+}
+
+gr_array gr_array_part(const gr_array *a, int64_t first, int64_t step, int64_t count) {
+  gr_array part = {0};
+  place(a, &part, first, step, count);
+  return part;
 }
 
 void gr_array_row(const gr_array *a, int64_t k, gr_array *out) {

@@ -47,6 +47,8 @@ gr_status gr_array_make_beside(gr_context *, const gr_array *a, gr_array *out, g
 
 /* Elements first, first + step, ... (0-based, count of them) of a, sharing its storage. */
 void gr_array_view(const gr_array *a, gr_array *out, int64_t first, int64_t step, int64_t count);
+/* The same without a reference of its own, which need not be released: for as long as a has one. */
+gr_array gr_array_part(const gr_array *a, int64_t first, int64_t step, int64_t count);
 
 /* Row k or column k (0-based) of a matrix, as a vector that shares its storage. */
 void gr_array_row(const gr_array *, int64_t k, gr_array *out);

@@ -81,35 +81,25 @@ static gr_status compute(pairs *s, const char *text, gr_array *to) {
 
 /* Column k of the matrix: rows of X and P. */
 static gr_status read_column(pairs *s, int64_t k) {
-  gr_array column = {0}, mask = {0}, to = {0};
+  gr_array column = gr_shape_vector(s->shape, s->a, k), mask;
+  gr_array to = gr_array_part(&s->values, k * s->rows, 1, s->rows);
   gr_map_call call = {.op = GR_MAP_cast, .dtype = s->a->dtype, .a = {&column, 0}};
-  gr_partial partial = {.a = {NULL, &column}, .missing = {.nan = s->missing->nan}};
+  const gr_partial partial = {.a = {NULL, &column}, .missing = gr_missing_of(s->shape, s->missing, k, &mask)};
   gr_made m = {0};
-  gr_shape_vector(s->shape, s->a, k, &column);
-  if (s->missing->mask.a) {
-    gr_shape_vector(s->shape, s->missing->mask.a, k, &mask);
-    partial.missing.mask.a = &mask;
-  }
-  gr_array_view(&s->values, &to, k * s->rows, 1, s->rows);
   gr_status status = gr_map_arrays(s->c, &call, &to);
-  gr_array_release(&to);
-  gr_array_view(&s->present, &to, k * s->rows, 1, s->rows);
+  to = gr_array_part(&s->present, k * s->rows, 1, s->rows);
   if (status == GR_OK) status = gr_partial_present(s->c, &partial, 1, &m);
   if (status == GR_OK) status = gr_expression_eval(s->c, m.e, &to);
   gr_made_drop(&m);
-  gr_array_release(&to);
-  gr_array_release(&mask);
-  gr_array_release(&column);
   return status;
 }
 
 #define BOTH "where(P and row(p), "
 static gr_status pair_column(pairs *s, int64_t k, int correlation, gr_array *out) {
-  gr_array to = {0};
+  gr_array to = gr_array_part(out, k * s->columns, 1, s->columns);
   s->k = k;
-  gr_array_view(&s->values, &s->x, k * s->rows, 1, s->rows);
-  gr_array_view(&s->present, &s->p, k * s->rows, 1, s->rows);
-  gr_array_view(out, &to, k * s->columns, 1, s->columns);
+  s->x = gr_array_part(&s->values, k * s->rows, 1, s->rows);
+  s->p = gr_array_part(&s->present, k * s->rows, 1, s->rows);
   gr_status status = sum(s, BOTH "1.0, 0.0)", COUNT);
   if (status == GR_OK) status = sum(s, BOTH "X, -0.0)", MEAN);
   if (status == GR_OK) status = sum(s, BOTH "row(x), -0.0)", OTHER);
@@ -123,9 +113,6 @@ static gr_status pair_column(pairs *s, int64_t k, int correlation, gr_array *out
     if (status == GR_OK)
       status = compute(s, "where(i == k, V / V, clamp(C / N / (sqrt(V / N) * sqrt(W / N)), -1, 1))", &to);
   }
-  gr_array_release(&s->x);
-  gr_array_release(&s->p);
-  gr_array_release(&to);
   return status;
 }
 

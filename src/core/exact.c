@@ -310,15 +310,11 @@ static gr_status segments(gr_context *c, gr_op op, const gr_segments *s, const g
   for (int64_t k = 0; k < s->count && status == GR_OK; k++) {
     if (k && k % LOOK == 0 && (status = gr_context_look(c)) != GR_OK) break;
     gr_reduce_job where = {.offsets = at.data, .offsets_are_i32 = s->offsets->dtype == GR_I32};
-    gr_array x, y;
     int64_t length, from = gr_segment(&where, k, &length);
     double r = 0;
-    gr_array_view(a, &x, from, 1, length);
-    if (b) gr_array_view(b, &y, from, 1, length);
+    gr_array x = gr_array_part(a, from, 1, length), y = b ? gr_array_part(b, from, 1, length) : (gr_array){0};
     status = exact_all(c, op, (gr_reduced){NULL, &x}, (gr_reduced){NULL, b ? &y : NULL}, ddof, out->dtype == GR_F32,
                        counts ? &counts[k] : NULL, &r);
-    gr_array_release(&x);
-    if (b) gr_array_release(&y);
     if (status == GR_OK) status = gr_array_write(out, GR_HOST, 0, &to);
     if (status == GR_OK) gr_element_put_f(out->dtype, (char *)(uintptr_t)to.data + k * to.stride, r);
   }

@@ -335,13 +335,10 @@ static gr_status meet(gr_context *c, const gr_array *a, const gr_binning *b, int
 static gr_status run_any(gr_context *c, gr_reduced of, const gr_binning *b, const gr_histogram_job *job,
                          gr_array *counts) {
   if (b->weights.a) return run_weighted(c, of, b->weights, job, counts);
-  gr_array nan = {0};
-  gr_status status = run(c, of, b, job, counts);
+  const gr_status status = run(c, of, b, job, counts);
   if (status != GR_OK || !gr_may_miss(&b->missing) || job->skips_nan) return status;
-  gr_array_view(counts, &nan, b->bins + 2, 1, 1);
-  status = gr_histogram_forget(c, &b->missing, &nan);
-  gr_array_release(&nan);
-  return status;
+  gr_array nan = gr_array_part(counts, b->bins + 2, 1, 1);
+  return gr_histogram_forget(c, &b->missing, &nan);
 }
 
 gr_status gr_histogram(gr_context *c, gr_reduced of, const gr_binning *given, gr_array *counts, gr_array *edges) {
@@ -381,22 +378,20 @@ gr_status gr_histogram(gr_context *c, gr_reduced of, const gr_binning *given, gr
 static gr_status run_vector(gr_context *c, gr_shape s, const gr_array *a, const gr_binning *all, int64_t k,
                             gr_array *counts, gr_array *tails, gr_array *edges) {
   gr_binning b = *all;
-  gr_array one = {0}, weights = {0}, found = {0}, unused = {0}, from = {0}, to = {0};
-  gr_shape_vector(s, a, k, &one);
-  if (b.weights.a) gr_shape_vector(s, b.weights.a, k, &weights), b.weights = (gr_reduced){NULL, &weights};
+  gr_array one = gr_shape_vector(s, a, k), weights, found = {0}, unused = {0};
+  if (b.weights.a) {
+    weights = gr_shape_vector(s, b.weights.a, k);
+    b.weights = (gr_reduced){NULL, &weights};
+  }
   gr_array *const ends = k || edges->storage != &gr_released ? &unused : edges;
   gr_status status = gr_histogram(c, (gr_reduced){NULL, &one}, &b, &found, ends);
   for (int tail = 0; tail < 2 && status == GR_OK; tail++) {
-    gr_array_view(&found, &from, tail ? b.bins : 0, 1, tail ? 3 : b.bins);
-    gr_array_row(tail ? tails : counts, k, &to);
+    const gr_array from = gr_array_part(&found, tail ? b.bins : 0, 1, tail ? 3 : b.bins);
+    gr_array to = gr_array_part(tail ? tails : counts, k * from.n, 1, from.n);
     status = gr_copy(c, &from, &to);
-    gr_array_release(&from);
-    gr_array_release(&to);
   }
   gr_array_release(&found);
   gr_array_release(&unused);
-  gr_array_release(&weights);
-  gr_array_release(&one);
   return status;
 }
 

@@ -106,14 +106,11 @@ static gr_status search(gr_context *c, const gr_array *a, const gr_made_bins *ma
   if (a->n > most) gr_stop_begin(&c->stop);
   for (int64_t first = 0; first < a->n && status == GR_OK; first += most) {
     const int64_t n = a->n - first < most ? a->n - first : most;
-    gr_array views[4] = {{0}};
     if (first && (status = gr_context_look(c)) != GR_OK) break;
-    gr_array_view(a, &views[0], first, 1, n);
-    gr_array_view(found, &views[1], first, 1, n);
-    gr_array_view(&at, &views[2], 0, 1, n);
-    gr_array_view(&edge, &views[3], 0, 1, n);
-    status = search_piece(c, edges, bins, &views[0], &views[1], &views[2], &views[3]);
-    for (int k = 0; k < 4; k++) gr_array_release(&views[k]);
+    const gr_array samples = gr_array_part(a, first, 1, n);
+    gr_array into = gr_array_part(found, first, 1, n);
+    gr_array places = gr_array_part(&at, 0, 1, n), ends = gr_array_part(&edge, 0, 1, n);
+    status = search_piece(c, edges, bins, &samples, &into, &places, &ends);
   }
   gr_array_release(&at);
   gr_array_release(&edge);

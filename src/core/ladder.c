@@ -185,25 +185,14 @@ gr_op gr_ladder_own(gr_rung rung, gr_op op) {
   }
 }
 
-/* Row r as an array of its own (all of b unless it has rows too). */
-static gr_array row_of(const gr_array *a, gr_shape s, int64_t r) {
-  gr_array row;
-  gr_array_view(a, &row, r * (a->n / s.rows), 1, a->n / s.rows);
-  return row;
-}
-
 static gr_status own_rows(gr_context *c, gr_op op, gr_shape s, const gr_array *a, const gr_array *b, gr_array *out) {
   gr_status status = GR_OK;
   gr_shape one = {.rows = 1, .axis = 2, .pairs = 1};
   for (int64_t r = 0; r < s.rows && status == GR_OK; r++) {
-    gr_array ra = row_of(a, s, r), rb = {0}, to;
-    if (b && s.pairs) rb = row_of(b, s, r);
-    else if (b) gr_array_view(b, &rb, 0, 1, b->n);
-    gr_array_view(out, &to, r, 1, 1);
+    const gr_array ra = gr_shape_vector(s, a, r);
+    gr_array rb = {0}, to = gr_array_part(out, r, 1, 1);
+    if (b) rb = s.pairs ? gr_shape_vector(s, b, r) : gr_array_part(b, 0, 1, b->n);
     status = ran(c, gr_reduce_each(c, op, one, &ra, b ? &rb : NULL, 0, &to, NULL));
-    gr_array_release(&ra);
-    gr_array_release(&rb);
-    gr_array_release(&to);
   }
   return status;
 }

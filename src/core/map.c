@@ -146,15 +146,14 @@ gr_status gr_compact_counting(gr_context *c, const gr_array *a, const gr_array *
                               gr_array *out, int64_t *kept) {
   gr_queue *q = a->storage->queue;
   const int at_once = q->backend->separate && into && into->n >= a->n && gr_storage_is_there(into->storage);
-  gr_array state = {0}, all = {0};
+  gr_array state = {0}, all;
   gr_compact_job job;
   gr_status status = begin_compact(c, a, mask, &state, &job);
   gr_array_release(out); /* of a first try that ran out of memory */
   *kept = 0;
   if (status == GR_OK && job.state) {
-    if (at_once) gr_array_view(into, &all, 0, 1, a->n);
+    if (at_once) all = gr_array_part(into, 0, 1, a->n);
     status = hear_kept(c, q, at_once ? &all : NULL, &job, kept);
-    gr_array_release(&all);
   } else if (status == GR_OK) {
     gr_value number = {0};
     status = gr_reduce_all(c, GR_OP_count, mask, NULL, 0, &number);

@@ -9,13 +9,10 @@ gr_status gr_transpose(gr_context *c, const gr_array *a, gr_array *out) {
   gr_status status = GR_OK;
   gr_stop_begin(&c->stop);
   for (int64_t k = 0; k < (by_rows ? rows : columns) && status == GR_OK; k++) {
-    gr_array from = {0}, to = {0};
     if (k && k % 256 == 0 && (status = gr_context_look(c)) != GR_OK) break;
-    if (by_rows) gr_array_row(a, k, &from), gr_array_view(out, &to, k, rows, columns);
-    else gr_array_column(a, k, &from), gr_array_view(out, &to, k * rows, 1, rows);
+    const gr_array from = by_rows ? gr_array_part(a, k * columns, 1, columns) : gr_array_part(a, k, columns, rows);
+    gr_array to = by_rows ? gr_array_part(out, k, rows, columns) : gr_array_part(out, k * rows, 1, rows);
     status = gr_copy(c, &from, &to);
-    gr_array_release(&from);
-    gr_array_release(&to);
   }
   return status;
 }
@@ -48,50 +45,37 @@ static gr_status number_at(const gr_array *numbers, int64_t k, double *x) {
 /* Column k, less its mean. */
 static gr_status centre(spread *s, int64_t k) {
   const gr_shape columns = {.rows = s->rows, .axis = 1};
-  gr_map_call call = {.op = GR_MAP_cast, .dtype = s->a->dtype};
-  gr_array column = {0}, to = {0};
+  const gr_array column = gr_shape_vector(columns, s->a, k);
+  const gr_map_call call = {.op = GR_MAP_cast, .dtype = s->a->dtype, .a = {&column, 0}};
+  gr_array to = gr_array_part(&s->centred, k * s->rows, 1, s->rows);
   double mean = 0;
-  gr_shape_vector(columns, s->a, k, &column);
-  gr_array_view(&s->centred, &to, k * s->rows, 1, s->rows);
-  call.a.array = &column;
   gr_status status = gr_map_arrays(s->c, &call, &to);
   if (status == GR_OK) status = number_at(&s->numbers, k, &mean);
   if (status == GR_OK) status = change(s->c, GR_MAP_sub, &to, NULL, mean);
-  gr_array_release(&column);
-  gr_array_release(&to);
   return status;
 }
 
 /* Row k of the sums of products. */
 static gr_status multiply(spread *s, int64_t k) {
   const gr_shape each = {.rows = s->columns, .axis = 2};
-  gr_array one = {0}, to = {0};
-  gr_array_view(&s->centred, &one, k * s->rows, 1, s->rows);
-  gr_array_view(s->out, &to, k * s->columns, 1, s->columns);
-  const gr_status status = gr_reduce_each(s->c, GR_OP_dot, each, &s->centred, &one, 0, &to, NULL);
-  gr_array_release(&one);
-  gr_array_release(&to);
-  return status;
+  const gr_array one = gr_array_part(&s->centred, k * s->rows, 1, s->rows);
+  gr_array to = gr_array_part(s->out, k * s->columns, 1, s->columns);
+  return gr_reduce_each(s->c, GR_OP_dot, each, &s->centred, &one, 0, &to, NULL);
 }
 
 /* Row k divided by the products of the deviations, which are the same from both sides. */
 static gr_status normalise(spread *s, int64_t k, gr_array *products) {
-  gr_array to = {0};
+  gr_array to = gr_array_part(s->out, k * s->columns, 1, s->columns);
   double deviation = 0;
-  gr_array_view(s->out, &to, k * s->columns, 1, s->columns);
   gr_status status = gr_copy(s->c, &s->numbers, products);
   if (status == GR_OK) status = number_at(&s->numbers, k, &deviation);
   if (status == GR_OK) status = change(s->c, GR_MAP_mul, products, NULL, deviation);
-  if (status == GR_OK) status = change(s->c, GR_MAP_div, &to, products, 0);
-  gr_array_release(&to);
-  return status;
+  return status == GR_OK ? change(s->c, GR_MAP_div, &to, products, 0) : status;
 }
 
 static gr_status correlate(spread *s) {
-  gr_map_call call = {.op = GR_MAP_sqrt, .dtype = GR_F64};
-  gr_array products = {0}, ones = {0}, diagonal = {0};
-  gr_array_view(s->out, &diagonal, 0, s->columns + 1, s->columns);
-  call.a.array = &diagonal;
+  gr_array products = {0}, ones = {0}, diagonal = gr_array_part(s->out, 0, s->columns + 1, s->columns);
+  gr_map_call call = {.op = GR_MAP_sqrt, .dtype = GR_F64, .a = {&diagonal, 0}};
   gr_status status = gr_map_arrays(s->c, &call, &s->numbers);
   if (status == GR_OK) status = gr_array_make_beside(s->c, s->out, &products, GR_F64, s->columns);
   if (status == GR_OK) status = gr_array_make_beside(s->c, s->out, &ones, GR_F64, s->columns);
@@ -108,7 +92,6 @@ static gr_status correlate(spread *s) {
   if (status == GR_OK) status = gr_map_arrays(s->c, &call, s->out);
   gr_array_release(&products);
   gr_array_release(&ones);
-  gr_array_release(&diagonal);
   return status;
 }
 

@@ -16,11 +16,11 @@ int64_t gr_shape_length(gr_shape s, int64_t n) {
   return s.rows == 0 ? n : s.axis == 1 ? s.rows : n / s.rows;
 }
 
-void gr_shape_vector(gr_shape s, const gr_array *a, int64_t k, gr_array *out) {
+gr_array gr_shape_vector(gr_shape s, const gr_array *a, int64_t k) {
   int64_t n = s.rows ? a->n / s.rows : a->n;
+  if (!a->n) return gr_array_part(a, 0, 1, 0);
   const int64_t from = s.segments ? gr_segment_in(s.segments, k, &n) : k * n;
-  if (s.rows && s.axis == 1) gr_array_view(a, out, k, n, s.rows);
-  else gr_array_view(a, out, from, 1, n);
+  return s.rows && s.axis == 1 ? gr_array_part(a, k, n, s.rows) : gr_array_part(a, from, 1, n);
 }
 
 /* ---- reductions ---- */
@@ -435,13 +435,10 @@ static gr_status scan_one_by_one(gr_context *c, gr_op op, gr_shape s, const gr_a
   gr_status status = GR_OK;
   gr_stop_begin(&c->stop);
   for (int64_t k = 0; k < count && status == GR_OK; k++) {
-    gr_array from = {0}, to = {0};
     if (k && (status = gr_context_look(c)) != GR_OK) break;
-    gr_shape_vector(s, a, k, &from);
-    gr_shape_vector(s, out, k, &to);
+    const gr_array from = gr_shape_vector(s, a, k);
+    gr_array to = gr_shape_vector(s, out, k);
     status = gr_scan(c, op, &from, &to, exclusive, reverse);
-    gr_array_release(&from);
-    gr_array_release(&to);
   }
   return status;
 }

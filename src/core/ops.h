@@ -42,8 +42,8 @@ void gr_tell(gr_op, gr_shape, const gr_array *a, const gr_array *b, double ddof,
 int64_t gr_shape_results(gr_shape, int64_t n);
 int64_t gr_shape_length(gr_shape, int64_t n);
 
-/* Vector k (0-based) of them, as a view. */
-void gr_shape_vector(gr_shape, const gr_array *a, int64_t k, gr_array *out);
+/* Vector k (0-based) of them, as a part of the array; of an array without elements one without any. */
+gr_array gr_shape_vector(gr_shape, const gr_array *a, int64_t k);
 
 /* The inputs, current on that side and cut into rows or columns; b may be NULL, or one vector for all rows of a. */
 gr_status gr_shape_read(gr_shape, gr_side, const gr_array *a, const gr_array *b, gr_vec *va, gr_vec *vb);

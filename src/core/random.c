@@ -48,11 +48,9 @@ static gr_status make_part(gr_context *c, const gr_array *out, part *p, gr_vec *
 
 /* Where one rank has no room for its numbers, none gets any. */
 static gr_status end_part(gr_context *c, gr_status status, part *p, gr_array *out) {
-  gr_array own = {0};
   if (status == GR_OK && out->n) {
-    gr_array_view(&p->made, &own, p->skipped, 1, out->n);
+    const gr_array own = gr_array_part(&p->made, p->skipped, 1, out->n);
     status = gr_copy(c, &own, out);
-    gr_array_release(&own);
   }
   gr_array_release(&p->made);
   return gr_ranks_agree(c, status);
@@ -192,17 +190,16 @@ static gr_status whole_weights(gr_context *c, const gr_array *w, gr_array *out) 
 
 /* Again and again by weight: a position for each element of index. */
 static gr_status draw_weighted(gr_context *c, const gr_choice *choice, gr_array *index) {
-  gr_array sums = {0}, last = {0};
+  gr_array sums = {0}, last;
   gr_vec v;
   gr_status status = whole_weights(c, choice->weights, &sums);
   if (status == GR_OK) status = gr_scan(c, GR_OP_sum, &sums, &sums, 0, 0);
-  if (status == GR_OK) gr_array_view(&sums, &last, sums.n - 1, 1, 1);
+  if (status == GR_OK) last = gr_array_part(&sums, sums.n - 1, 1, 1);
   if (status == GR_OK) status = gr_array_read(&last, GR_HOST, &v);
   if (status == GR_OK) {
     const int64_t total = *(const int64_t *)v.data;
     status = whole(c, index, choice->draw, 1, (uint64_t)total, &sums);
   }
-  gr_array_release(&last);
   gr_array_release(&sums);
   return status;
 }
@@ -232,7 +229,7 @@ static gr_status clocks(gr_context *c, const gr_choice *choice, int64_t k, gr_ar
 
 static gr_status draw_weighted_once(gr_context *c, const gr_choice *choice, gr_array *index) {
   const int64_t k = index->n;
-  gr_array keys = {0}, mask = {0}, found = {0}, first = {0}, turn = {0};
+  gr_array keys = {0}, mask = {0}, found = {0}, first, turn = {0};
   gr_value latest = gr_value_f(0), count;
   gr_status status = clocks(c, choice, k, &keys);
   if (status == GR_OK) status = gr_ranked(c, &keys, k - 1, &latest);
@@ -247,12 +244,11 @@ static gr_status draw_weighted_once(gr_context *c, const gr_choice *choice, gr_a
   gr_array_release(&keys);
   gr_array_release(&mask);
   /* Two that come at the same time as the last one: the first of them. In random order. */
-  if (status == GR_OK) gr_array_view(&found, &first, 0, 1, k);
+  if (status == GR_OK) first = gr_array_part(&found, 0, 1, k);
   if (status == GR_OK) status = gr_array_make_beside(c, index, &turn, GR_I64, k);
   if (status == GR_OK) status = order(c, &turn, choice->draw, k, MARK(RANKS));
   if (status == GR_OK) status = gr_take_known(c, &first, &turn, index);
   gr_array_release(&turn);
-  gr_array_release(&first);
   gr_array_release(&found);
   return status;
 }

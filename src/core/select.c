@@ -374,16 +374,13 @@ static void put_value(const gr_value *x, gr_dtype t, char *to) {
 }
 
 /* What is present of vector k. */
-static gr_status keep_present(gr_context *c, gr_shape shape, const gr_sample *s, int64_t k, gr_array *a, gr_array *w) {
-  gr_array mask = {0}, kept[2] = {{0}, {0}};
-  gr_partial p = {.a = {NULL, a}, .missing = s->missing};
-  if (s->missing.mask.a) gr_shape_vector(shape, s->missing.mask.a, k, &mask), p.missing.mask.a = &mask;
+static gr_status keep_present(gr_context *c, gr_shape shape, const gr_sample *s, int64_t k, gr_array *a, gr_array *w,
+                              gr_array kept[2]) {
+  gr_array mask;
+  const gr_partial p = {.a = {NULL, a}, .missing = gr_missing_of(shape, &s->missing, k, &mask)};
   gr_status status = gr_partial_compact(c, &p, (gr_reduced){NULL, a}, &kept[0]);
   if (status == GR_OK && s->weights) status = gr_partial_compact(c, &p, (gr_reduced){NULL, w}, &kept[1]);
   if (status == GR_OK && kept[0].n == 0) status = gr_partial_none(c, &s->missing, shape, 0, 0, k, s->name);
-  gr_array_release(&mask);
-  gr_array_release(a);
-  gr_array_release(w);
   *a = kept[0];
   *w = kept[1];
   return status;
@@ -392,15 +389,14 @@ static gr_status keep_present(gr_context *c, gr_shape shape, const gr_sample *s,
 /* Of vector k; a mask is an array. */
 static gr_status quantiles_of(gr_context *c, gr_shape shape, const gr_sample *s, int64_t k, const double *q,
                               int64_t count, gr_quantile_method method, gr_value *out) {
-  gr_array a = {0}, w = {0};
+  gr_array a = gr_shape_vector(shape, s->a, k), w = {0}, kept[2] = {{0}, {0}};
   gr_status status = GR_OK;
-  gr_shape_vector(shape, s->a, k, &a);
-  if (s->weights) gr_shape_vector(shape, s->weights, k, &w);
-  if (gr_may_miss(&s->missing)) status = keep_present(c, shape, s, k, &a, &w);
+  if (s->weights) w = gr_shape_vector(shape, s->weights, k);
+  if (gr_may_miss(&s->missing)) status = keep_present(c, shape, s, k, &a, &w, kept);
   if (status == GR_OK)
     status = s->weights ? gr_quantiles_weighted(c, &a, &w, q, count, out) : gr_quantiles(c, &a, q, count, method, out);
-  gr_array_release(&a);
-  gr_array_release(&w);
+  gr_array_release(&kept[0]);
+  gr_array_release(&kept[1]);
   return status;
 }
 

@@ -90,14 +90,14 @@ static gr_status scan_one(gr_context *c, gr_custom *u, const gr_array *a, gr_arr
 
 static gr_status scan_vector(gr_context *c, gr_custom *u, gr_shape s, const gr_array *a, gr_array *const *out,
                              int64_t v, int exclusive, int reverse) {
-  gr_array from = {0}, parts[GR_OPERATOR_STATES] = {{0}}, *to[GR_OPERATOR_STATES];
+  gr_array parts[GR_OPERATOR_STATES], *to[GR_OPERATOR_STATES];
   if (gr_array_released(a)) return GR_RELEASED;
-  gr_shape_vector(s, a, v, &from);
-  for (int k = 0; k < u->op.results; k++) gr_shape_vector(s, out[k], v, to[k] = &parts[k]);
-  const gr_status status = scan_one(c, u, &from, to, exclusive, reverse);
-  gr_array_release(&from);
-  for (int k = 0; k < u->op.results; k++) gr_array_release(to[k]);
-  return status;
+  const gr_array from = gr_shape_vector(s, a, v);
+  for (int k = 0; k < u->op.results; k++) {
+    parts[k] = gr_shape_vector(s, out[k], v);
+    to[k] = &parts[k];
+  }
+  return scan_one(c, u, &from, to, exclusive, reverse);
 }
 
 gr_status gr_custom_scan(gr_context *c, gr_custom *u, gr_shape s, const gr_array *a, gr_array *const *out,

@@ -6,17 +6,13 @@
 
 /* Of vector v alone; operands are arrays. */
 static gr_status reduce_one(gr_context *c, gr_custom *u, gr_shape s, const gr_partial *p, int64_t v, uint64_t *words) {
-  gr_array a = {0}, mask = {0}, kept = {0};
-  gr_partial one = {.a = {NULL, &a}, .missing = {.nan = p->missing.nan}};
+  gr_array a = gr_shape_vector(s, p->a.a, v), mask, kept = {0};
+  const gr_partial one = {.a = {NULL, &a}, .missing = gr_missing_of(s, &p->missing, v, &mask)};
   gr_status status = GR_OK;
-  gr_shape_vector(s, p->a.a, v, &a);
-  if (p->missing.mask.a) gr_shape_vector(s, p->missing.mask.a, v, &mask), one.missing.mask.a = &mask;
   if (a.n) status = gr_partial_compact(c, &one, one.a, &kept);
   gr_reduced of = {NULL, a.n ? &kept : &a};
   if (status == GR_OK) status = gr_custom_reduce(c, u, (gr_shape){.axis = 2}, &of, NULL, words);
   gr_array_release(&kept);
-  gr_array_release(&mask);
-  gr_array_release(&a);
   return status;
 }
 
@@ -59,14 +55,12 @@ typedef struct scanned {
 static gr_status make_kept(gr_context *c, gr_custom *u, const gr_array *a, const gr_missing *m, scanned *s,
                            gr_array **to) {
   const gr_partial p = {.a = {NULL, (gr_array *)(uintptr_t)a}, .missing = *m};
-  gr_array nothing = {0};
+  gr_array nothing = gr_array_part(a, 0, 1, 0);
   gr_status status = GR_OK;
   if (a->n) status = gr_partial_split(c, &p, p.a, &s->present, &s->kept);
   else gr_array_view(a, &s->kept, 0, 1, 0);
-  gr_array_view(a, &nothing, 0, 1, 0);
   if (status == GR_OK)
     status = gr_custom_reduce(c, u, (gr_shape){.axis = 2}, &(gr_reduced){NULL, &nothing}, NULL, s->none);
-  gr_array_release(&nothing);
   for (int k = 0; k < u->op.results && status == GR_OK; k++)
     status = gr_array_make_beside(c, a, to[k] = &s->result[k], u->op.result[k], s->kept.n);
   return status;
@@ -114,16 +108,14 @@ static gr_status scan_one(gr_context *c, gr_custom *u, const gr_array *a, const 
 
 static gr_status scan_vector(gr_context *c, gr_custom *u, gr_shape s, const gr_partial *p, gr_array *const *out,
                              int64_t v, int exclusive, int reverse) {
-  gr_array a = {0}, mask = {0}, parts[GR_OPERATOR_STATES] = {{0}}, *to[GR_OPERATOR_STATES];
-  gr_missing m = {.nan = p->missing.nan};
-  gr_shape_vector(s, p->a.a, v, &a);
-  if (p->missing.mask.a) gr_shape_vector(s, p->missing.mask.a, v, &mask), m.mask.a = &mask;
-  for (int k = 0; k < u->op.results; k++) gr_shape_vector(s, out[k], v, to[k] = &parts[k]);
-  const gr_status status = scan_one(c, u, &a, &m, to, exclusive, reverse);
-  for (int k = 0; k < u->op.results; k++) gr_array_release(to[k]);
-  gr_array_release(&mask);
-  gr_array_release(&a);
-  return status;
+  gr_array mask, parts[GR_OPERATOR_STATES], *to[GR_OPERATOR_STATES];
+  const gr_array a = gr_shape_vector(s, p->a.a, v);
+  const gr_missing m = gr_missing_of(s, &p->missing, v, &mask);
+  for (int k = 0; k < u->op.results; k++) {
+    parts[k] = gr_shape_vector(s, out[k], v);
+    to[k] = &parts[k];
+  }
+  return scan_one(c, u, &a, &m, to, exclusive, reverse);
 }
 
 gr_status gr_custom_scan_present(gr_context *c, gr_custom *u, gr_shape s, const gr_partial *partial,

@@ -310,15 +310,11 @@ gr_status gr_custom_ranks_each(gr_context *c, gr_custom *u, gr_shape s, const gr
   if (status != GR_OK) return status;
   status = gr_ranks_results(c, of->a, out, u->op.result, u->op.results, to);
   for (int64_t v = 0; v < columns && status == GR_OK; v++) {
-    gr_array a = {0}, mask = {0};
-    gr_missing own = {.nan = m.nan};
-    gr_ranks_column(s, of->a, v, &a);
-    if (m.mask.a) gr_ranks_column(s, m.mask.a, v, &mask), own.mask = (gr_reduced){NULL, &mask};
+    gr_array a = gr_shape_vector(s, of->a, v), mask;
+    const gr_missing own = gr_missing_of(s, &m, v, &mask);
     status = gr_custom_ranks(c, u, &own, &(gr_reduced){NULL, &a}, words);
     for (int k = 0; k < u->op.results && status == GR_OK; k++)
       memcpy((char *)(uintptr_t)to[k].data + v * to[k].stride, &words[k], (size_t)gr_size(out[k]->dtype));
-    gr_array_release(&a);
-    gr_array_release(&mask);
   }
   return status;
 }

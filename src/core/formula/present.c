@@ -9,6 +9,14 @@
 
 #define STEPS 16 /* what is added here: nodes, and the numbers in them */
 
+gr_missing gr_missing_of(gr_shape s, const gr_missing *m, int64_t k, gr_array *mask) {
+  gr_missing of = {.nan = m->nan};
+  if (!m->mask.a) return of;
+  *mask = gr_shape_vector(s, m->mask.a, k);
+  of.mask.a = mask;
+  return of;
+}
+
 void gr_made_drop(gr_made *m) {
   gr_expression_drop(m->e);
   gr_array_release(&m->a);

@@ -15,6 +15,8 @@ typedef struct gr_missing {
 } gr_missing;
 
 static inline int gr_may_miss(const gr_missing *m) { return m->nan || m->mask.a; }
+/* Of vector k of the shape alone; a mask must be an array, whose vector is put into *mask. */
+gr_missing gr_missing_of(gr_shape, const gr_missing *, int64_t k, gr_array *mask);
 
 /* Operands of one call: a pair is missing if either element is. */
 typedef struct gr_partial {

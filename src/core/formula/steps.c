@@ -59,55 +59,42 @@ static gr_status spread_row(const run *r, const gr_array *v, gr_array *to) {
   gr_status status = gr_array_make_beside(r->context, r->out, to, v->dtype, n);
   for (int64_t there = 0, m = v->n; there < n && status == GR_OK;
        there += m, m = there < n - there ? there : n - there) {
-    gr_array from = {0}, part = {0};
-    gr_array_view(there ? to : v, &from, 0, 1, m);
-    gr_array_view(to, &part, there, 1, m);
+    const gr_array from = gr_array_part(there ? to : v, 0, 1, m);
+    gr_array part = gr_array_part(to, there, 1, m);
     status = gr_copy(r->context, &from, &part);
-    gr_array_release(&from);
-    gr_array_release(&part);
   }
   return status;
 }
 
 /* The same bytes as unsigned integers (or, of 8 bytes, i64). */
-static void view_bits(const gr_array *a, gr_array *bits) {
+static gr_array bits_of(const gr_array *a) {
   static const uint8_t dtypes[9] = {[1] = GR_U8, [2] = GR_U16, [4] = GR_U32, [8] = GR_I64};
-  gr_array_view(a, bits, 0, 1, a->n);
-  bits->dtype = (gr_dtype)dtypes[gr_size(a->dtype)];
+  gr_array bits = gr_array_part(a, 0, 1, a->n);
+  bits.dtype = (gr_dtype)dtypes[gr_size(a->dtype)];
+  return bits;
 }
 
 /* to[k] = wide[k] - wide[k - 1], which wraps; to[0] = wide[0]. */
 static gr_status differences(const run *r, const gr_array *wide, const gr_array *to) {
-  gr_array first = {0}, next = {0}, before = {0}, part = {0};
-  gr_array_view(wide, &first, 0, 1, 1);
-  gr_array_view(to, &part, 0, 1, 1);
-  gr_status status = gr_copy(r->context, &first, &part);
-  gr_array_release(&first);
-  gr_array_release(&part);
+  const gr_array first = gr_array_part(wide, 0, 1, 1);
+  gr_array part = gr_array_part(to, 0, 1, 1);
+  const gr_status status = gr_copy(r->context, &first, &part);
   if (status != GR_OK || wide->n == 1) return status;
-  gr_array_view(wide, &next, 1, 1, wide->n - 1);
-  gr_array_view(wide, &before, 0, 1, wide->n - 1);
-  gr_array_view(to, &part, 1, 1, wide->n - 1);
+  const gr_array next = gr_array_part(wide, 1, 1, wide->n - 1), before = gr_array_part(wide, 0, 1, wide->n - 1);
+  part = gr_array_part(to, 1, 1, wide->n - 1);
   const gr_map_call call = {.op = GR_MAP_sub, .dtype = GR_I64, .a.array = &next, .b.array = &before};
-  status = gr_map_arrays(r->context, &call, &part);
-  gr_array_release(&next);
-  gr_array_release(&before);
-  gr_array_release(&part);
-  return status;
+  return gr_map_arrays(r->context, &call, &part);
 }
 
 /* Into the beginnings of rows, what the column's bits there are more than in the row before. */
 static gr_status put_steps(const run *r, const gr_array *v, const gr_array *steps) {
-  gr_array bits = {0}, wide = {0}, heads = {0};
+  const gr_array bits = bits_of(v), heads = gr_array_part(steps, 0, r->e->columns, v->n);
+  gr_array wide = {0};
   gr_status status = gr_array_make_beside(r->context, r->out, &wide, GR_I64, v->n);
   if (status != GR_OK) return status;
-  view_bits(v, &bits);
   const gr_map_call call = {.op = GR_MAP_cast, .dtype = bits.dtype, .a.array = &bits};
   status = bits.dtype == GR_I64 ? gr_copy(r->context, &bits, &wide) : gr_map_arrays(r->context, &call, &wide);
-  gr_array_view(steps, &heads, 0, r->e->columns, v->n);
   if (status == GR_OK) status = differences(r, &wide, &heads);
-  gr_array_release(&heads);
-  gr_array_release(&bits);
   gr_array_release(&wide);
   return status;
 }
@@ -115,18 +102,15 @@ static gr_status put_steps(const run *r, const gr_array *v, const gr_array *step
 /* A column for all columns, in a few launches: running sums of integers, which wrap, carry its bits along each row. */
 static gr_status spread_column(const run *r, const gr_array *v, gr_array *to) {
   gr_context *c = r->context;
-  gr_array steps = {0}, bits = {0}, low = {0};
+  gr_array steps = {0};
   gr_status status = gr_array_make_beside(c, r->out, to, v->dtype, r->m);
   if (status == GR_OK) status = gr_array_make_beside(c, r->out, &steps, GR_I64, r->m);
   if (status == GR_OK) status = put_steps(r, v, &steps);
   if (status == GR_OK) status = gr_scan(c, GR_OP_sum, &steps, &steps, 0, 0);
   if (status == GR_OK) {
-    view_bits(to, &bits);
-    gr_array_view(&steps, &low, 0, 1, r->m);
+    gr_array bits = bits_of(to), low = gr_array_part(&steps, 0, 1, r->m);
     low.dtype = bits.dtype; /* the low bytes of each sum, which come first */
     status = gr_copy(c, &low, &bits);
-    gr_array_release(&low);
-    gr_array_release(&bits);
   }
   gr_array_release(&steps);
   return status;
@@ -206,7 +190,7 @@ static gr_status run_piece(const run *r) {
 
 gr_status gr_expression_steps(gr_context *c, const gr_expression *e, gr_array *out) {
   const size_t count = (size_t)e->program.count;
-  gr_array part = {0}, *made = calloc(count, sizeof *made + sizeof(int32_t));
+  gr_array part, *made = calloc(count, sizeof *made + sizeof(int32_t));
   run r = {.context = c, .e = e, .made = made, .out = &part};
   gr_status status = GR_OK;
   if (!made) return gr_fail(c, GR_NO_MEMORY, "out of memory");
@@ -216,9 +200,8 @@ gr_status gr_expression_steps(gr_context *c, const gr_expression *e, gr_array *o
   for (; r.from < e->n && status == GR_OK; r.from += r.m) {
     if (r.from && (status = gr_context_look(c)) != GR_OK) break;
     r.m = e->n - r.from < piece ? e->n - r.from : piece;
-    gr_array_view(out, &part, r.from, 1, r.m);
+    part = gr_array_part(out, r.from, 1, r.m);
     status = run_piece(&r);
-    gr_array_release(&part);
   }
   free(made);
   return status;

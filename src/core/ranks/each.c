@@ -5,11 +5,6 @@
 #include "src/core/ranks/columns.h"
 #include "src/core/ranks/meet.h"
 
-void gr_ranks_column(gr_shape s, const gr_array *a, int64_t k, gr_array *out) {
-  if (a->n) gr_shape_vector(s, a, k, out);
-  else gr_array_view(a, out, 0, 1, 0);
-}
-
 gr_status gr_ranks_each(gr_context *c, const char *what, gr_shape s, const gr_array *a, gr_status mine,
                         int64_t *columns) {
   char text[GR_CARD_TEXT];
@@ -22,24 +17,17 @@ gr_status gr_ranks_each(gr_context *c, const char *what, gr_shape s, const gr_ar
 
 /* Column k alone: a mask lies as the matrix does, the other operand of a pair may be one vector for all columns. */
 static gr_status reduce_column(gr_context *c, const gr_partial_reduction *p, int64_t k, gr_value *r) {
-  gr_array a = {0}, b = {0}, mask = {0};
+  gr_array a = gr_shape_vector(p->shape, p->of.a.a, k), b, mask;
   gr_partial_reduction q = *p;
   q.shape = (gr_shape){.axis = 2};
   q.column = k + 1;
-  gr_ranks_column(p->shape, p->of.a.a, k, &a);
   q.of.a = (gr_reduced){NULL, &a};
-  if (p->of.b.a && p->shape.pairs) gr_ranks_column(p->shape, p->of.b.a, k, &b);
-  else if (p->of.b.a) gr_array_view(p->of.b.a, &b, 0, 1, p->of.b.a->n);
-  if (p->of.b.a) q.of.b = (gr_reduced){NULL, &b};
-  if (p->of.missing.mask.a) {
-    gr_ranks_column(p->shape, p->of.missing.mask.a, k, &mask);
-    q.of.missing.mask = (gr_reduced){NULL, &mask};
+  if (p->of.b.a) {
+    b = p->shape.pairs ? gr_shape_vector(p->shape, p->of.b.a, k) : gr_array_part(p->of.b.a, 0, 1, p->of.b.a->n);
+    q.of.b = (gr_reduced){NULL, &b};
   }
-  const gr_status status = gr_partial_all(c, &q, r);
-  gr_array_release(&a);
-  gr_array_release(&b);
-  gr_array_release(&mask);
-  return status;
+  q.of.missing = gr_missing_of(p->shape, &p->of.missing, k, &mask);
+  return gr_partial_all(c, &q, r);
 }
 
 gr_status gr_partial_ranks(gr_context *c, const gr_partial_reduction *given, gr_dtype t, gr_array *out,

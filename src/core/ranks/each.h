@@ -4,9 +4,6 @@
 
 #include "src/core/missing.h"
 
-/* Column k of a rank's rows, which may be none, and then need not tell how many columns there are. */
-void gr_ranks_column(gr_shape, const gr_array *a, int64_t k, gr_array *out);
-
 /*
 ** Meets the other ranks for a call that goes column by column; *columns: how many there are. what: as of gr_ranks_meet.
 ** Each column's own call meets again.
