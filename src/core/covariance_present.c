@@ -3,8 +3,6 @@
 ** texts: X has a row for each column of the matrix, P says where that is present; x and p are row k of them, for all
 ** rows. So each text gives what column k has with all others at once.
 */
-#include <stdlib.h>
-
 #include "src/core/formula/bind.h"
 #include "src/core/formula/formula.h"
 #include "src/core/formula/present.h"
@@ -27,35 +25,20 @@ typedef struct pairs {
   gr_array found[FOUND]; /* f64 */
 } pairs;
 
-/* What the names of the texts stand for. */
-static gr_given meaning_of(const pairs *s, char name) {
-  switch (name) {
-    case 'X': return (gr_given){.array = &s->values};
-    case 'P': return (gr_given){.array = &s->present};
-    case 'x': return (gr_given){.array = &s->x};
-    case 'p': return (gr_given){.array = &s->p};
-    case 'N': return (gr_given){.array = &s->found[COUNT]};
-    case 'm': return (gr_given){.array = &s->found[MEAN]};
-    case 'o': return (gr_given){.array = &s->found[OTHER]};
-    case 'C': return (gr_given){.array = &s->found[PRODUCTS]};
-    case 'V': return (gr_given){.array = &s->found[SQUARES]};
-    case 'W': return (gr_given){.array = &s->found[OTHERS]};
-    case 'k': return (gr_given){.number = gr_number_i(s->k + 1)};
-    default: return (gr_given){.number = gr_number_f(s->ddof)}; /* d */
-  }
-}
-
 static gr_status make(pairs *s, const char *text, gr_made *m) {
-  const size_t length = strlen(text);
-  gr_given given[8];
-  gr_formula *f = malloc(gr_formula_room(length));
-  if (!f) return gr_fail(s->c, GR_NO_MEMORY, "out of memory");
-  gr_status status = gr_formula_read(s->c, f, text, length);
-  for (int k = 0; k < f->name_count && status == GR_OK; k++) given[k] = meaning_of(s, f->names[k].text[0]);
-  if (status == GR_OK && !(m->e = calloc(1, gr_formula_expression_room(f, given))))
-    status = gr_fail(s->c, GR_NO_MEMORY, "out of memory");
-  if (status == GR_OK) status = gr_formula_bind(s->c, f, given, -1, m->e);
-  free(f);
+  const gr_named names[] = {{"X", {.array = &s->values}},
+                            {"P", {.array = &s->present}},
+                            {"x", {.array = &s->x}},
+                            {"p", {.array = &s->p}},
+                            {"N", {.array = &s->found[COUNT]}},
+                            {"m", {.array = &s->found[MEAN]}},
+                            {"o", {.array = &s->found[OTHER]}},
+                            {"C", {.array = &s->found[PRODUCTS]}},
+                            {"V", {.array = &s->found[SQUARES]}},
+                            {"W", {.array = &s->found[OTHERS]}},
+                            {"k", {.number = gr_number_i(s->k + 1)}},
+                            {"d", {.number = gr_number_f(s->ddof)}}};
+  const gr_status status = gr_formula_express(s->c, text, names, sizeof names / sizeof names[0], &m->e);
   return status == GR_OK ? gr_expression_promise(s->c, m->e, &m->a) : status;
 }
 

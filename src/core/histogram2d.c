@@ -7,7 +7,6 @@
 #include "src/core/histogram2d.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "kernels/numerics/math.h"
 #include "src/core/exact.h"
@@ -18,49 +17,9 @@
 
 /* ---- formulas ---- */
 
-/* A name of a formula and what it stands for. */
-typedef struct word {
-  char name[16];
-  gr_given given;
-} word;
-
-static word array_word(const char *name, const gr_array *a) {
-  word w = {.given = {.array = a}};
-  snprintf(w.name, sizeof w.name, "%s", name);
-  return w;
-}
-
-static word number_word(const char *name, gr_number number) {
-  word w = {.given = {.number = number}};
-  snprintf(w.name, sizeof w.name, "%s", name);
-  return w;
-}
-
-/* The text with these words, as an expression in memory of its own. */
-static gr_status express(gr_context *c, const char *text, const word *words, int count, gr_expression **out) {
-  gr_formula *f = malloc(gr_formula_room(strlen(text)));
-  gr_given *given = malloc(GR_FORMULA_NAMES * sizeof *given); /* stacks may be short */
-  gr_status status = f && given ? GR_OK : gr_fail(c, GR_NO_MEMORY, "out of memory");
-  *out = NULL;
-  if (status == GR_OK) memset(f, 0, sizeof *f);
-  if (status == GR_OK) status = gr_formula_read(c, f, text, strlen(text));
-  for (int k = 0; status == GR_OK && k < f->name_count; k++)
-    for (int j = 0; j < count; j++)
-      if (!strcmp(f->names[k].text, words[j].name)) given[k] = words[j].given;
-  const size_t room = status == GR_OK ? gr_formula_expression_room(f, given) : 0;
-  if (status == GR_OK && !(*out = malloc(room))) status = gr_fail(c, GR_NO_MEMORY, "out of memory");
-  if (status == GR_OK) {
-    memset(*out, 0, sizeof **out);
-    status = gr_formula_bind(c, f, given, -1, *out);
-  }
-  free(given);
-  free(f);
-  return status;
-}
-
-static gr_status eval(gr_context *c, const char *text, const word *words, int count, gr_array *out) {
+static gr_status eval(gr_context *c, const char *text, const gr_named *words, int count, gr_array *out) {
   gr_expression *e;
-  gr_status status = express(c, text, words, count, &e);
+  gr_status status = gr_formula_express(c, text, words, count, &e);
   if (status == GR_OK) status = gr_expression_eval(c, e, out);
   gr_expression_drop(e);
   return status;
@@ -80,8 +39,11 @@ static gr_status eval(gr_context *c, const char *text, const word *words, int co
 static gr_status search_piece(gr_context *c, const gr_array *edges, int64_t bins, const gr_array *samples,
                               gr_array *found, gr_array *at, gr_array *edge) {
   const int whole = edges->dtype == GR_I64;
-  word words[] = {array_word("found", found), array_word("at", at), array_word("edge", edge),
-                  array_word("sample", samples), number_word("half", gr_number_i(0))};
+  gr_named words[] = {{"found", {.array = found}},
+                      {"at", {.array = at}},
+                      {"edge", {.array = edge}},
+                      {"sample", {.array = samples}},
+                      {"half", {.number = gr_number_i(0)}}};
   gr_status status = gr_fill(c, found, gr_value_i(1));
   for (int64_t count = bins, half; count > 1 && status == GR_OK; count -= half) {
     half = count / 2;
@@ -196,7 +158,7 @@ static int64_t whole_end(double edge, int is_last) {
 
 enum { AXIS_WORDS = 9 };
 
-static void axis_words(const axis *x, char letter, word out[AXIS_WORDS]) {
+static void axis_words(const axis *x, char letter, gr_named out[AXIS_WORDS]) {
   static const char *const names[AXIS_WORDS] = {"",      "_found", "_low", "_high", "_from",
                                                 "_zero", "_step",  "_by",  "_top"};
   const double first = x->made.first, last = x->made.last;
@@ -214,7 +176,7 @@ static void axis_words(const axis *x, char letter, word out[AXIS_WORDS]) {
       [8] = gr_number_i(x->bins - 1),
   };
   for (int k = 0; k < AXIS_WORDS; k++) {
-    out[k] = number_word("", numbers[k]);
+    out[k].given = (gr_given){.number = numbers[k]};
     snprintf(out[k].name, sizeof out[k].name, "%c%s", letter, names[k]);
   }
   if (x->of.e) out[0].given.expression = x->of.e;
@@ -269,13 +231,13 @@ static gr_status prepare_axis(gr_context *c, const gr_binning *b, axis *x) {
 /* The number of each pair's cell, as an expression in memory of its own. */
 static gr_status express_cells(gr_context *c, const axis axes[2], int64_t cells, gr_expression **e) {
   char text[CELL_TEXT];
-  word words[2 * AXIS_WORDS + 2];
+  gr_named words[2 * AXIS_WORDS + 2];
   axis_words(&axes[0], 'x', words);
   axis_words(&axes[1], 'y', words + AXIS_WORDS);
-  words[2 * AXIS_WORDS] = number_word("y_bins", gr_number_i(axes[1].bins));
-  words[2 * AXIS_WORDS + 1] = number_word("outside", gr_number_i(cells + GR_PAIRS_OUTSIDE));
+  words[2 * AXIS_WORDS] = (gr_named){"y_bins", {.number = gr_number_i(axes[1].bins)}};
+  words[2 * AXIS_WORDS + 1] = (gr_named){"outside", {.number = gr_number_i(cells + GR_PAIRS_OUTSIDE)}};
   cell_text(axes, text);
-  return express(c, text, words, 2 * AXIS_WORDS + 2, e);
+  return gr_formula_express(c, text, words, 2 * AXIS_WORDS + 2, e);
 }
 
 static gr_status count(gr_context *c, axis axes[2], gr_reduced weights, gr_array *counts) {

@@ -1,6 +1,7 @@
 #include "src/core/formula/bind.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "src/core/formula/typing.h"
 
@@ -258,4 +259,25 @@ gr_status gr_expression_combine(gr_context *c, const gr_combination *x, gr_expre
   for (int k = 0; k < x->count && status == GR_OK; k++) status = mean_given(&b, shape, &x->given[k], &m[k]);
   if (status == GR_OK) status = combine(&b, x, m, &out);
   return status == GR_OK ? gr_build_end(&b, out.node) : status;
+}
+
+gr_status gr_formula_express(gr_context *c, const char *text, const gr_named *names, int count, gr_expression **out) {
+  gr_formula *f = malloc(gr_formula_room(strlen(text)));
+  gr_given *given = malloc(GR_FORMULA_NAMES * sizeof *given); /* stacks may be short */
+  gr_status status = f && given ? GR_OK : gr_fail(c, GR_NO_MEMORY, "out of memory");
+  *out = NULL;
+  if (status == GR_OK) memset(f, 0, sizeof *f);
+  if (status == GR_OK) status = gr_formula_read(c, f, text, strlen(text));
+  for (int k = 0; status == GR_OK && k < f->name_count; k++)
+    for (int j = 0; j < count; j++)
+      if (!strcmp(f->names[k].text, names[j].name)) given[k] = names[j].given;
+  const size_t room = status == GR_OK ? gr_formula_expression_room(f, given) : 0;
+  if (status == GR_OK && !(*out = malloc(room))) status = gr_fail(c, GR_NO_MEMORY, "out of memory");
+  if (status == GR_OK) {
+    memset(*out, 0, sizeof **out);
+    status = gr_formula_bind(c, f, given, -1, *out);
+  }
+  free(given);
+  free(f);
+  return status;
 }

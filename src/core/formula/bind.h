@@ -20,6 +20,15 @@ size_t gr_formula_expression_room(const gr_formula *, const gr_given *);
 /* e: such a block, empty. given: one for each name; n: the length where no array says it, or -1. */
 gr_status gr_formula_bind(gr_context *, const gr_formula *, const gr_given *given, int64_t n, gr_expression *e);
 
+/* A name and what it stands for. */
+typedef struct gr_named {
+  char name[16];
+  gr_given given;
+} gr_named;
+
+/* The text with these, in memory of its own; the caller drops *out, even after a failure. */
+gr_status gr_formula_express(gr_context *, const char *text, const gr_named *, int count, gr_expression **out);
+
 /*
 ** What the formula comes to, by steps of an expression that is being made. meanings: room for one a phrase. length:
 ** what n stands for; NULL: the length.
