@@ -11,7 +11,7 @@ static int small(const gr_context *c, int op, const gr_array *a, const gr_array 
   if (b && (gr_array_released(b) || b->dtype != a->dtype || b->n != a->n || b->storage->queue != a->storage->queue))
     return 0;
   if (!gr_reduce_small((gr_op)op, a, b, &r)) return 0;
-  *out = r.is_float ? r.v[0].f : (double)r.v[0].i;
+  *out = gr_value_double(&r, 0);
   return 1;
 }
 
@@ -21,7 +21,7 @@ static int element(const gr_array *a, double at, double *out) {
   if (!a->storage->full[GR_HOST]) return 0;
   const gr_array one = gr_l_element(a, (int64_t)at);
   const gr_value r = gr_element_get(a->dtype, a->storage->memory[GR_HOST] + one.offset);
-  *out = r.is_float ? r.v[0].f : (double)r.v[0].i;
+  *out = gr_value_double(&r, 0);
   return 1;
 }
 

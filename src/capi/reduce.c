@@ -123,7 +123,7 @@ gr_number gr_capi_number(gpureduce_number n) {
 
 gpureduce_number gr_capi_result(const gr_value *v, int k) {
   gpureduce_number n = {.whole = !v->is_float};
-  n.f = v->is_float ? v->v[k].f : (double)v->v[k].i;
+  n.f = gr_value_double(v, k);
   if (!v->is_float) n.i = v->v[k].i;
   else if (!gr_whole(n.f, &n.i)) n.i = 0;
   return n;

@@ -51,6 +51,12 @@ gr_status gr_array_make_beside(gr_context *c, const gr_array *a, gr_array *out, 
   return make_on(c, a->storage->queue, out, dtype, n);
 }
 
+gr_status gr_array_make_open(gr_context *c, const gr_array *a, gr_array *out, gr_dtype dtype, int64_t n, gr_side side,
+                             gr_vec *v) {
+  const gr_status status = gr_array_make_beside(c, a, out, dtype, n);
+  return status == GR_OK ? gr_array_write(out, side, 1, v) : status;
+}
+
 static void place(const gr_array *a, gr_array *out, int64_t first, int64_t step, int64_t count) {
   /* With one element the step is unused and may be anything. */
   const int64_t stride = count > 1 ? a->stride * step : gr_size(a->dtype);

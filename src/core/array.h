@@ -45,6 +45,9 @@ gr_status gr_array_make(gr_context *, gr_array *out, gr_dtype, int64_t n);
 */
 gr_status gr_array_make_beside(gr_context *, const gr_array *a, gr_array *out, gr_dtype, int64_t n);
 
+/* The same, about to be written there, all of it (gr_array_write, below). */
+gr_status gr_array_make_open(gr_context *, const gr_array *a, gr_array *out, gr_dtype, int64_t n, gr_side, gr_vec *);
+
 /* Elements first, first + step, ... (0-based, count of them) of a, sharing its storage. */
 void gr_array_view(const gr_array *a, gr_array *out, int64_t first, int64_t step, int64_t count);
 /* The same without a reference of its own, which need not be released: for as long as a has one. */

@@ -9,8 +9,7 @@ gr_status gr_fill(gr_context *c, gr_array *a, gr_value value) {
   gr_fill_job job = {.dtype = a->dtype, .n = a->n};
   gr_later_open(c, q);
   gr_status status = gr_array_write(a, gr_kernel_side(a->storage), 1, &job.out);
-  if (value.is_float) gr_element_put_f(a->dtype, &job.value, value.v[0].f);
-  else gr_element_put_i(a->dtype, &job.value, value.v[0].i);
+  gr_element_put(a->dtype, &job.value, &value, 0);
   return gr_later_do(c, q, status, GR_LATER_fill, &job, a->n, "fill");
 }
 

@@ -27,6 +27,12 @@ int gr_dtype_of_letter(char letter, size_t size);
 gr_value gr_element_get(gr_dtype t, const void *p);
 void gr_element_put_f(gr_dtype t, void *p, double x);  /* float dtypes */
 void gr_element_put_i(gr_dtype t, void *p, int64_t x); /* any dtype; integers are in range */
+/* Number k of a value as an element, which of a float is one of a float dtype; and as a double. */
+static inline void gr_element_put(gr_dtype t, void *p, const gr_value *v, int k) {
+  if (v->is_float) gr_element_put_f(t, p, v->v[k].f);
+  else gr_element_put_i(t, p, v->v[k].i);
+}
+static inline double gr_value_double(const gr_value *v, int k) { return v->is_float ? v->v[k].f : (double)v->v[k].i; }
 
 /* A script's number: f; where f is whole and fits 64 bits, i as well. integer: i is exact, and f is rounded from it. */
 typedef struct gr_number {

@@ -143,8 +143,7 @@ static gr_status even_edges(gr_context *c, const gr_array *a, const gr_binning *
   gr_status status = gr_array_write(to->edges, side, 1, &v);
   job.edges = (double *)(uintptr_t)v.data;
   if (status == GR_OK && !gr_is_float(a->dtype) && !b->modulo && largest < 0x1p62) {
-    status = gr_array_make_beside(c, a, &to->limits, GR_I64, bins + 1);
-    if (status == GR_OK) status = gr_array_write(&to->limits, side, 1, &v);
+    status = gr_array_make_open(c, a, &to->limits, GR_I64, bins + 1, side, &v);
     job.limits = (int64_t *)(uintptr_t)v.data;
   }
   if (status == GR_OK) status = gr_fail_from(c, q, q->backend->edges(q, &job), "histogram", 0);
@@ -178,8 +177,7 @@ static gr_status make_limits(gr_context *c, const gr_array *a, int64_t bins, gr_
   gr_vec v;
   gr_status status = gr_array_read(to->edges, GR_HOST, &v);
   const double *e = v.data;
-  if (status == GR_OK) status = gr_array_make_beside(c, a, &to->limits, GR_I64, bins + 1);
-  if (status == GR_OK) status = gr_array_write(&to->limits, GR_HOST, 1, &v);
+  if (status == GR_OK) status = gr_array_make_open(c, a, &to->limits, GR_I64, bins + 1, GR_HOST, &v);
   if (status != GR_OK) return status;
   int64_t *out = (int64_t *)(uintptr_t)v.data;
   for (int64_t k = 0; k < bins; k++) {
@@ -287,8 +285,7 @@ static gr_status run_weighted(gr_context *c, gr_reduced of, gr_reduced by, const
   gr_status status = gr_is_float(w->dtype) ? gr_unit_of(c, w, "option 'weights': finite weights", &job.unit) : GR_OK;
   if (status != GR_OK) return status; /* on all ranks */
   if (!fed) status = gr_array_read(w, side, &job.w);
-  if (status == GR_OK) status = gr_array_make_beside(c, a, &state, GR_I64, 2 * counts->n);
-  if (status == GR_OK) status = gr_array_write(&state, side, 1, &v);
+  if (status == GR_OK) status = gr_array_make_open(c, a, &state, GR_I64, 2 * counts->n, side, &v);
   job.state = (uint64_t *)(uintptr_t)v.data;
   if (status == GR_OK) status = gr_array_write(counts, side, 1, &v);
   job.out = (void *)(uintptr_t)v.data;
@@ -460,13 +457,13 @@ gr_status gr_density(gr_context *c, const gr_array *counts, const gr_array *edge
   if (status == GR_OK) status = gr_array_read(edges, GR_HOST, &e);
   if (status == GR_OK) status = gr_array_write(density, GR_HOST, 1, &out);
   if (status != GR_OK) return status;
-  const double all = total.is_float ? total.v[0].f : (double)total.v[0].i, *edge = e.data;
+  const double all = gr_value_double(&total, 0), *edge = e.data;
   double *to = (double *)(uintptr_t)out.data;
   if (counts->n > GR_LONG / 4) gr_stop_begin(&c->stop);
   for (int64_t k = 0; k < counts->n; k++) {
     if (looks(k) && (status = gr_context_look(c)) != GR_OK) return status;
     const gr_value x = gr_element_get(counts->dtype, (const char *)n.data + k * n.stride);
-    const double count = x.is_float ? x.v[0].f : (double)x.v[0].i;
+    const double count = gr_value_double(&x, 0);
     to[k] = gr_canonical(count / (edge[k + 1] - edge[k]) / all);
   }
   return GR_OK;

@@ -332,7 +332,7 @@ gr_status gr_density2d(gr_context *c, const gr_array *counts, const gr_array *co
   if (status == GR_OK) status = gr_array_read(edges[1], GR_HOST, &y);
   if (status == GR_OK) status = gr_array_write(density, GR_HOST, 1, &out);
   if (status != GR_OK) return status;
-  const double all = total.is_float ? total.v[0].f : (double)total.v[0].i, *x_edge = x.data, *y_edge = y.data;
+  const double all = gr_value_double(&total, 0), *x_edge = x.data, *y_edge = y.data;
   double *to = (double *)(uintptr_t)out.data;
   density->rows = counts->rows;
   gr_stop_begin(&c->stop);
@@ -340,7 +340,7 @@ gr_status gr_density2d(gr_context *c, const gr_array *counts, const gr_array *co
     const int64_t i = k / columns, j = k % columns;
     if (k && k % GR_LONG == 0 && (status = gr_context_look(c)) != GR_OK) return status;
     const gr_value v = gr_element_get(counts->dtype, (const char *)n.data + k * n.stride);
-    const double count = v.is_float ? v.v[0].f : (double)v.v[0].i;
+    const double count = gr_value_double(&v, 0);
     to[k] = gr_canonical(count / (x_edge[i + 1] - x_edge[i]) / (y_edge[j + 1] - y_edge[j]) / all);
   }
   return GR_OK;

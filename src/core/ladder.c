@@ -213,8 +213,7 @@ gr_status gr_ladder_fold(gr_context *c, gr_kernel_choice *k, gr_op op, gr_shape 
   gr_array numbers = {0};
   gr_vec v, o;
   if (k->info->rule == GR_BLOCK_OWN) return own_fold(c, k, op, s, a, b, out);
-  gr_status status = gr_array_make_beside(c, a, &numbers, GR_F64, s.rows);
-  if (status == GR_OK) status = gr_array_write(&numbers, GR_HOST, 1, &v);
+  gr_status status = gr_array_make_open(c, a, &numbers, GR_F64, s.rows, GR_HOST, &v);
   if (status == GR_OK) status = teach_fold(c, k, op, s, a, b, (double *)(uintptr_t)v.data);
   if (status == GR_OK) status = gr_array_write(out, GR_HOST, 1, &o);
   for (int64_t r = 0; r < s.rows && status == GR_OK; r++)

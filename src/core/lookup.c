@@ -29,8 +29,7 @@ static gr_status describe(const gr_array *a, const gr_array *index, gr_lookup_jo
 static gr_status begin_look(gr_context *c, const gr_array *index, gr_lookup_job *job, const char *name, gr_array *bad,
                             gr_vec *word) {
   gr_queue *q = index->storage->queue;
-  gr_status status = gr_array_make_beside(c, index, bad, GR_I64, 1);
-  if (status == GR_OK) status = gr_array_write(bad, gr_kernel_side(bad->storage), 1, word);
+  gr_status status = gr_array_make_open(c, index, bad, GR_I64, 1, gr_kernel_side(index->storage), word);
   job->bad = (int64_t *)(uintptr_t)word->data;
   if (status == GR_OK) status = gr_fail_from(c, q, q->backend->lookup(q, job), name, 0);
   job->bad = NULL;
@@ -120,8 +119,7 @@ static gr_status prepare(gr_context *c, const gr_array *a, gr_term values, gr_pu
   *arg = 1;
   if (!kept && !claims) return GR_OK;
   const gr_dtype t = claims && job->n < UINT32_MAX ? GR_U32 : GR_I64;
-  status = gr_array_make_beside(c, a, state, t, kept ? 2 * a->n : a->n);
-  if (status == GR_OK) status = gr_array_write(state, gr_kernel_side(state->storage), 1, &v);
+  status = gr_array_make_open(c, a, state, t, kept ? 2 * a->n : a->n, gr_kernel_side(a->storage), &v);
   job->state = (void *)(uintptr_t)v.data;
   return status;
 }

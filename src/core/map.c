@@ -110,8 +110,7 @@ static gr_status begin_compact(gr_context *c, const gr_array *a, const gr_array 
   gr_status status = gr_array_read(a, side, &job->a);
   if (status == GR_OK) status = gr_array_read(mask, side, &job->mask);
   if (status != GR_OK || !a->n || !q->backend->separate) return status;
-  status = gr_array_make_beside(c, a, state, GR_I64, 1 + gr_compact_words(a->n));
-  if (status == GR_OK) status = gr_array_write(state, side, 1, &v);
+  status = gr_array_make_open(c, a, state, GR_I64, 1 + gr_compact_words(a->n), side, &v);
   if (status != GR_OK) return status;
   job->kept = (int64_t *)(uintptr_t)v.data;
   job->state = job->kept + 1;

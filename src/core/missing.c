@@ -59,7 +59,7 @@ static gr_status check_ddof(const gr_passes *s) {
 
 static void put(gr_dtype t, const gr_vec *to, int64_t v, const gr_value *x) {
   char *at = (char *)(uintptr_t)to->data + v * to->stride;
-  if (gr_is_float(t)) gr_element_put_f(t, at, x->is_float ? x->v[0].f : (double)x->v[0].i);
+  if (gr_is_float(t)) gr_element_put_f(t, at, gr_value_double(x, 0));
   else gr_element_put_i(t, at, x->v[0].i);
 }
 
@@ -194,9 +194,8 @@ static gr_value center(const gr_passes *s, int64_t v) {
 static gr_status make_centers(gr_passes *s) {
   const int each = s->q.shape.segments != NULL;
   gr_vec to;
-  gr_status status =
-      gr_array_make_beside(s->context, s->q.of.a.a, &s->centers, s->dtype, each ? s->q.of.a.a->n : s->results);
-  if (status == GR_OK) status = gr_array_write(&s->centers, GR_HOST, 1, &to);
+  const gr_array *a = s->q.of.a.a;
+  gr_status status = gr_array_make_open(s->context, a, &s->centers, s->dtype, each ? a->n : s->results, GR_HOST, &to);
   if (each && status == GR_OK) memset((void *)(uintptr_t)to.data, 0, (size_t)(s->centers.n * gr_size(s->dtype)));
   for (int64_t v = 0; v < s->results && status == GR_OK; v++) {
     if (v && v % GR_LONG == 0 && (status = gr_context_look(s->context)) != GR_OK) break;

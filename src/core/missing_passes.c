@@ -95,7 +95,7 @@ gr_value gr_passes_value(const gr_passes *s, gr_pass_of k, int64_t v) {
 
 double gr_passes_number(const gr_passes *s, gr_pass_of k, int64_t v) {
   const gr_value x = gr_passes_value(s, k, v);
-  return x.is_float ? x.v[0].f : (double)x.v[0].i;
+  return gr_value_double(&x, 0);
 }
 
 int64_t gr_passes_count(const gr_passes *s, int64_t v) { return gr_passes_value(s, GR_PASS_COUNT, v).v[0].i; }

@@ -390,11 +390,7 @@ gr_status gr_reduce_ranks(gr_context *c, gr_op op, gr_shape s, const gr_array *a
       if (status == GR_OK) status = run_scaled(c, q, GR_HOST, &one, &r);
       c->comm->width = width;
     }
-    for (int j = 0; j < (out2 ? 2 : 1); j++) {
-      char *to = (char *)(uintptr_t)o[j].data + k * gr_size(t);
-      if (gr_is_float(t)) gr_element_put_f(t, to, r.v[j].f);
-      else gr_element_put_i(t, to, r.v[j].i);
-    }
+    for (int j = 0; j < (out2 ? 2 : 1); j++) gr_element_put(t, (char *)(uintptr_t)o[j].data + k * gr_size(t), &r, j);
   }
   free(states);
   return status;

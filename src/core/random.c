@@ -42,8 +42,7 @@ static gr_status begin_part(gr_context *c, const gr_array *out, int group, const
 /* Room for them, if there are any. */
 static gr_status make_part(gr_context *c, const gr_array *out, part *p, gr_vec *v) {
   if (out->n == 0) return GR_OK;
-  const gr_status status = gr_array_make_beside(c, out, &p->made, out->dtype, out->n + p->skipped);
-  return status == GR_OK ? gr_array_write(&p->made, GR_HOST, 1, v) : status;
+  return gr_array_make_open(c, out, &p->made, out->dtype, out->n + p->skipped, GR_HOST, v);
 }
 
 /* Where one rank has no room for its numbers, none gets any. */
@@ -172,8 +171,7 @@ static gr_status whole_weights(gr_context *c, const gr_array *w, gr_array *out) 
   int exponent, log = 0;
   gr_status status = gr_reduce_all(c, GR_OP_minmax, w, NULL, 0, &range);
   if (status != GR_OK) return status;
-  const double least = range.is_float ? range.v[0].f : (double)range.v[0].i;
-  const double most = range.is_float ? range.v[1].f : (double)range.v[1].i;
+  const double least = gr_value_double(&range, 0), most = gr_value_double(&range, 1);
   if (least != least || most - most != 0)
     return gr_fail(c, GR_BAD, "option 'weights': finite weights expected, got %s",
                    least != least ? "a NaN" : "an infinity");

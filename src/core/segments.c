@@ -112,8 +112,7 @@ static gr_status choose_long(gr_context *c, const gr_segments *s, int64_t limit,
       count++;
     }
     if (pass) break;
-    status = gr_array_make_beside(c, s->offsets, chosen, GR_I64, count);
-    if (status == GR_OK) status = gr_array_write(chosen, GR_HOST, 1, &to);
+    status = gr_array_make_open(c, s->offsets, chosen, GR_I64, count, GR_HOST, &to);
     if (status != GR_OK) return status;
   }
   return GR_OK;

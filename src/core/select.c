@@ -98,12 +98,12 @@ static gr_status count_digit(selection *s, int64_t first, int64_t *next, int *bi
   gr_array counts = {0};
   gr_vec v;
   gr_queue *q = s->data.storage->queue;
+  const gr_side side = gr_kernel_side(s->data.storage);
   const int groups = groups_from(s, first, next, prefixes);
   if (!*bits) *bits = digit_of(s, groups);
   const int64_t slots = (int64_t)groups << *bits;
   gr_status status = describe(s, groups, *bits, prefixes, &job.of);
-  if (status == GR_OK) status = gr_array_make_beside(s->c, &s->data, &counts, GR_I64, slots + 1);
-  if (status == GR_OK) status = gr_array_write(&counts, gr_kernel_side(counts.storage), 1, &v);
+  if (status == GR_OK) status = gr_array_make_open(s->c, &s->data, &counts, GR_I64, slots + 1, side, &v);
   if (status == GR_OK) {
     job.counts = (int64_t *)(uintptr_t)v.data;
     status = gr_fail_from(s->c, q, q->backend->digits(q, &job), "quantile", 0);
@@ -128,13 +128,12 @@ static gr_status pick_candidates(selection *s, int64_t candidates) {
   gr_array out = {0}, found = {0};
   gr_vec v = {0};
   gr_queue *q = s->data.storage->queue;
+  const gr_side side = gr_kernel_side(s->data.storage);
   const int groups = groups_from(s, 0, &next, prefixes);
   gr_status status = describe(s, groups, 0, prefixes, &job.of);
-  if (status == GR_OK) status = gr_array_make_beside(s->c, &s->data, &out, s->data.dtype, candidates);
-  if (status == GR_OK) status = gr_array_write(&out, gr_kernel_side(out.storage), 1, &v);
+  if (status == GR_OK) status = gr_array_make_open(s->c, &s->data, &out, s->data.dtype, candidates, side, &v);
   job.out = (void *)(uintptr_t)v.data;
-  if (status == GR_OK) status = gr_array_make_beside(s->c, &s->data, &found, GR_I64, 1);
-  if (status == GR_OK) status = gr_array_write(&found, gr_kernel_side(found.storage), 1, &v);
+  if (status == GR_OK) status = gr_array_make_open(s->c, &s->data, &found, GR_I64, 1, side, &v);
   job.found = (int64_t *)(uintptr_t)v.data;
   if (status == GR_OK) status = gr_fail_from(s->c, q, q->backend->pick(q, &job), "quantile", 0);
   gr_array_release(&found);
@@ -368,11 +367,6 @@ gr_status gr_quantiles(gr_context *c, const gr_array *a, const double *q, int64_
 
 /* ---- of rows and columns ---- */
 
-static void put_value(const gr_value *x, gr_dtype t, char *to) {
-  if (x->is_float) gr_element_put_f(t, to, x->v[0].f);
-  else gr_element_put_i(t, to, x->v[0].i);
-}
-
 /* What is present of vector k. */
 static gr_status keep_present(gr_context *c, gr_shape shape, const gr_sample *s, int64_t k, gr_array *a, gr_array *w,
                               gr_array kept[2]) {
@@ -425,7 +419,7 @@ gr_status gr_quantiles_each(gr_context *c, gr_shape shape, const gr_sample *samp
     status = quantiles_of(c, shape, &s, k, q, count, method, results);
     if (status == GR_OK) status = gr_array_write(to, GR_HOST, k == 0, &v);
     for (int64_t j = 0; j < count && status == GR_OK; j++)
-      put_value(&results[j], to->dtype, (char *)(uintptr_t)v.data + (j * vectors + k) * v.stride);
+      gr_element_put(to->dtype, (char *)(uintptr_t)v.data + (j * vectors + k) * v.stride, &results[j], 0);
   }
   if (apart && status == GR_OK) status = gr_copy(c, &own, out);
   gr_array_release(&own);

@@ -17,8 +17,6 @@ typedef struct search {
   double total;
 } search;
 
-static double number_of(const gr_value *x) { return x->is_float ? x->v[0].f : (double)x->v[0].i; }
-
 /* An expression of x in memory of its own; NULL: words say why. */
 static gr_status combine(gr_context *c, const gr_combination *x, gr_expression **e) {
   *e = calloc(1, gr_combination_room(x));
@@ -32,8 +30,7 @@ static gr_value element_of(gr_dtype t, uint64_t key) {
 
 static uint64_t key_of(gr_dtype t, const gr_value *x, int k) {
   uint64_t element = 0, key;
-  if (x->is_float) gr_element_put_f(t, &element, x->v[k].f);
-  else gr_element_put_i(t, &element, x->v[k].i);
+  gr_element_put(t, &element, x, k);
   gr_keys_of(t, (gr_vec){.data = &element, .stride = gr_size(t)}, 1, &key);
   return key;
 }
@@ -58,7 +55,7 @@ static gr_status share_up_to(const search *s, uint64_t key, double *share) {
   if (status == GR_OK) status = gr_expression_promise(s->c, chosen, &promise);
   if (status == GR_OK)
     status = gr_formula_reduce_all(s->c, GR_OP_sum, (gr_reduced){chosen, &promise}, GR_NONE, 0, &sum);
-  if (status == GR_OK) *share = number_of(&sum) / s->total;
+  if (status == GR_OK) *share = gr_value_double(&sum, 0) / s->total;
   gr_array_release(&promise);
   gr_expression_drop(chosen);
   gr_expression_drop(mask);
@@ -87,8 +84,8 @@ static gr_status check_weights(search *s) {
   gr_status status = gr_reduce_all(s->c, GR_OP_minmax, s->weights, NULL, 0, &range);
   if (status == GR_OK) status = gr_reduce_all(s->c, GR_OP_sum, s->weights, NULL, 0, &total);
   if (status != GR_OK) return status;
-  const double least = number_of(&range), most = range.is_float ? range.v[1].f : (double)range.v[1].i;
-  s->total = number_of(&total);
+  const double least = gr_value_double(&range, 0), most = gr_value_double(&range, 1);
+  s->total = gr_value_double(&total, 0);
   if (!(least >= 0) || most - most != 0)
     return gr_fail(s->c, GR_BAD, "option 'weights': finite weights of 0 or more expected, got %g",
                    least >= 0 ? most : least);

@@ -108,7 +108,7 @@ static gr_status compare(const check *t, int64_t m, int count, const char *law, 
       if (agree(t, k, i, words)) continue;
       for (int j = 0, over = 1; j < count; j++, over *= SAMPLES) {
         const gr_value x = gr_element_get(t->u->op.dtype, t->x + i / over % SAMPLES * gr_size(t->u->op.dtype));
-        const double s = x.is_float ? x.v[0].f : (double)x.v[0].i;
+        const double s = gr_value_double(&x, 0);
         used += (size_t)snprintf(shown + used, sizeof shown - used, "%s%.14g",
                                  j == 0           ? ""
                                  : j == count - 1 ? " and "

@@ -126,8 +126,8 @@ static gr_status positions(const run *r, gr_array *to) {
   gr_vec v;
   gr_status status = gr_array_make_beside(c, r->out, to, GR_I64, r->m);
   if (status == GR_OK && r->m == 1) return gr_fill(c, to, gr_value_i(r->from + 1));
-  if (status == GR_OK) status = gr_array_make_beside(c, r->out, &edges, GR_F64, r->m);
-  if (status == GR_OK) status = gr_array_write(&edges, gr_kernel_side(edges.storage), 1, &v);
+  if (status == GR_OK)
+    status = gr_array_make_open(c, r->out, &edges, GR_F64, r->m, gr_kernel_side(r->out->storage), &v);
   if (status == GR_OK) {
     job.edges = (double *)(uintptr_t)v.data;
     status = gr_fail_from(c, q, q->backend->edges(q, &job), "eval", 0);

@@ -47,11 +47,8 @@ gr_status gr_partial_ranks(gr_context *c, const gr_partial_reduction *given, gr_
   for (int64_t v = 0; v < columns && status == GR_OK; v++) {
     gr_value r = {.is_float = 1};
     status = reduce_column(c, &p, v, &r);
-    for (int k = 0; k < 2 && outs[k] && status == GR_OK; k++) {
-      char *at = (char *)(uintptr_t)to[k].data + v * to[k].stride;
-      if (gr_is_float(t)) gr_element_put_f(t, at, r.v[k].f);
-      else gr_element_put_i(t, at, r.v[k].i);
-    }
+    for (int k = 0; k < 2 && outs[k] && status == GR_OK; k++)
+      gr_element_put(t, (char *)(uintptr_t)to[k].data + v * to[k].stride, &r, k);
   }
   return status;
 }

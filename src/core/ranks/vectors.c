@@ -83,8 +83,7 @@ static gr_scan_job job_of(const scanning *s, const gr_tiles_stretch *p) {
 /* The element that v is. */
 static uint64_t element_of(gr_dtype t, gr_value v) {
   uint64_t bits = 0;
-  if (v.is_float) gr_element_put_f(t, &bits, v.v[0].f);
-  else gr_element_put_i(t, &bits, v.v[0].i);
+  gr_element_put(t, &bits, &v, 0);
   return bits;
 }
 
