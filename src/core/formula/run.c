@@ -327,23 +327,16 @@ static gr_status each_job(gr_shape s, gr_array *out, gr_array *out2, gr_reduce_j
   return status;
 }
 
-static gr_status reduce_present(gr_context *c, gr_shape s, const gr_wanted *w, gr_array *out, gr_array *out2) {
+/* By kernels that take the operands' elements: of what is not NaN where they lie, side by side in the job. */
+static gr_status reduce_fed(gr_context *c, gr_feeding feeding, gr_shape s, const gr_wanted *w, gr_array *out,
+                            gr_array *out2) {
   gr_reduce_job job = reduce_job(w->op, w->a.a, w->ddof, 0);
-  job.a.stride = job.b.stride = 1;
+  if (feeding == GR_FEEDS_PRESENT) job.a.stride = job.b.stride = 1;
   gr_shape_cut(s, w->a.a, w->b.a, &job);
   gr_later_open(c, out->storage->queue);
   const gr_status status = each_job(s, out, out2, &job);
   if (status != GR_OK) return gr_later_shut(c), status;
-  return gr_formula_feed(c, GR_FEEDS_PRESENT, w->a, w->b, &job, NULL, gr_ops[w->op].name);
-}
-
-static gr_status reduce_across(gr_context *c, gr_op op, gr_shape s, const gr_wanted *w, gr_array *out, gr_array *out2) {
-  gr_reduce_job job = reduce_job(op, w->a.a, w->ddof, s.rows);
-  job.count = gr_shape_results(s, w->a.a->n);
-  gr_later_open(c, out->storage->queue);
-  const gr_status status = each_job(s, out, out2, &job);
-  if (status != GR_OK) return gr_later_shut(c), status;
-  return gr_formula_feed(c, GR_FEEDS_COLUMNS, w->a, w->b, &job, NULL, gr_ops[op].name);
+  return gr_formula_feed(c, feeding, w->a, w->b, &job, NULL, gr_ops[w->op].name);
 }
 
 /* Each of them into its array, if it has one; of a single one there may be a second. */
@@ -379,7 +372,8 @@ static gr_status reduce_watched(gr_context *c, gr_shape s, const gr_wanted *w, i
   gr_value all = {0};
   gr_reduced a = w->a, b = w->b;
   gr_status status = gr_array_make_beside(c, out, &safe, out->dtype, out->n);
-  if (status == GR_OK) status = present ? reduce_present(c, s, w, out, &safe) : reduce_along(c, s, w, 1, &out, &safe);
+  if (status == GR_OK)
+    status = present ? reduce_fed(c, GR_FEEDS_PRESENT, s, w, out, &safe) : reduce_along(c, s, w, 1, &out, &safe);
   if (status == GR_OK) status = gr_reduce_quietly(c, GR_OP_all, &safe, &all);
   if (status == GR_OK && !all.v[0].i) {
     status = gr_reduced_eval_both(c, &a, &b);
@@ -404,10 +398,10 @@ gr_status gr_formula_reduce_each(gr_context *c, gr_op op, gr_shape s, gr_reduced
   const int again = watched && (overlaps(&a, out) || overlaps(&b, out)); /* what is overwritten cannot be read again */
   gr_status done = GR_NOT_FUSED;
   if (dense && is_zero_of_none(op) && takes_present(s, &w, out, out2))
-    done = watched ? reduce_watched(c, s, &w, 1, out) : reduce_present(c, s, &w, out, out2);
+    done = watched ? reduce_watched(c, s, &w, 1, out) : reduce_fed(c, GR_FEEDS_PRESENT, s, &w, out, out2);
   if (done == GR_NOT_FUSED && dense && !again && gr_formula_fuses(op, s, a, b)) {
     const int across = s.rows && s.axis == 1;
-    done = across    ? reduce_across(c, op, s, &w, out, out2)
+    done = across    ? reduce_fed(c, GR_FEEDS_COLUMNS, s, &w, out, out2)
            : watched ? reduce_watched(c, s, &w, 0, out)
                      : reduce_along(c, s, &w, 1, &out, out2);
   }
@@ -450,7 +444,7 @@ gr_status gr_formula_reduce_present(gr_context *c, gr_op op, gr_shape s, gr_redu
   const gr_wanted w = {op, a, b, 0};
   const int dense = gr_array_dense(out) && (!out2 || gr_array_dense(out2));
   if (c->comm || !dense || !takes_present(s, &w, out, out2)) return GR_NOT_FUSED;
-  const gr_status status = reduce_present(c, s, &w, out, out2);
+  const gr_status status = reduce_fed(c, GR_FEEDS_PRESENT, s, &w, out, out2);
   if (status == GR_OK) tell(c, op, s, &w);
   return status;
 }
