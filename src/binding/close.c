@@ -38,22 +38,6 @@ typedef struct comparison {
   int nan_equal;
 } comparison;
 
-/* What a name of a formula stands for. */
-typedef struct meaning {
-  const char *name;
-  gr_given given;
-} meaning;
-
-static gr_given number(double x) {
-  gr_given g = {.number = {.f = x}};
-  g.number.whole = gr_whole(x, &g.number.i);
-  return g;
-}
-
-static gr_given whole_number(int64_t x) {
-  return (gr_given){.number = {.whole = 1, .integer = 1, .i = x, .f = (double)x}};
-}
-
 static int is_number(const gr_given *g) { return !g->array && !g->expression; }
 
 static int is_integer(const gr_given *g) {
@@ -73,7 +57,7 @@ static void forget_place(gr_context *c) {
 }
 
 /* The text with its names' meanings as an expression, on the stack. */
-static gr_expression *push_bound(lua_State *L, const char *text, const meaning *meanings) {
+static gr_expression *push_bound(lua_State *L, const char *text, const gr_named *names) {
   gr_context *c = gr_l_context(L);
   gr_given given[GR_FORMULA_NAMES];
   gr_status status;
@@ -81,7 +65,7 @@ static gr_expression *push_bound(lua_State *L, const char *text, const meaning *
   memset(f, 0, sizeof *f);
   GR_TRY(L, c, 1, gr_formula_read(c, f, text, strlen(text)));
   for (int k = 0; k < f->name_count; k++) {
-    const meaning *m = meanings;
+    const gr_named *m = names;
     while (strcmp(m->name, f->names[k].text) != 0) m++;
     given[k] = m->given;
   }
@@ -95,10 +79,12 @@ static gr_expression *push_bound(lua_State *L, const char *text, const meaning *
 
 static gr_expression *push_comparison(lua_State *L, const comparison *q, const char *floats, const char *floats_or_nan,
                                       const char *integers) {
-  const meaning meanings[] = {
-      {"a", q->a}, {"b", q->b}, {"rtol", number(q->relative)}, {"atol", number(q->absolute)}, {NULL, {.array = NULL}}};
+  const gr_named names[] = {{"a", q->a},
+                            {"b", q->b},
+                            {"rtol", {.number = gr_number_f(q->relative)}},
+                            {"atol", {.number = gr_number_f(q->absolute)}}};
   const int whole = is_integer(&q->a) && is_integer(&q->b);
-  return push_bound(L, whole ? integers : q->nan_equal ? floats_or_nan : floats, meanings);
+  return push_bound(L, whole ? integers : q->nan_equal ? floats_or_nan : floats, names);
 }
 
 /* The whole expression, which is on top of the stack and goes, as one result. */
@@ -183,10 +169,9 @@ static void push_element(lua_State *L, int arg, const gr_given *x, const gr_give
     gr_l_push_element(L, one.dtype, v.data);
     return;
   }
-  const meaning meanings[] = {
-      {"x", *x}, {"y", is_number(y) ? *x : *y}, {"p", whole_number(p)}, {NULL, {.array = NULL}}};
+  const gr_named names[] = {{"x", *x}, {"y", is_number(y) ? *x : *y}, {"p", {.number = gr_number_i(p)}}};
   const char *const text = is_integer(x) ? ELEMENT("i64", "0") : ELEMENT("f64", "-0.0");
-  const gr_value r = reduce(L, GR_OP_sum, push_bound(L, text, meanings));
+  const gr_value r = reduce(L, GR_OP_sum, push_bound(L, text, names));
   gr_l_push_value(L, &r, 0);
 }
 

@@ -104,17 +104,7 @@ static int l_use(lua_State *L) {
 
 /* gr.stats(): what this state's queues have done so far. */
 static int l_stats(lua_State *L) {
-  gr_context *c = gr_l_context(L);
-  gr_stats sum = {0};
-  for (int k = 0; k < c->queue_count; k++) {
-    const gr_stats *s = &c->queues[k]->stats;
-    sum.bytes_up += s->bytes_up;
-    sum.bytes_down += s->bytes_down;
-    sum.copies += s->copies;
-    sum.launches += s->launches;
-    sum.syncs += s->syncs;
-    sum.allocations += s->allocations;
-  }
+  const gr_stats sum = gr_context_stats(gr_l_context(L));
   lua_createtable(L, 0, 6);
   gr_l_set_whole(L, "bytes_up", (int64_t)sum.bytes_up);
   gr_l_set_whole(L, "bytes_down", (int64_t)sum.bytes_down);

@@ -169,13 +169,12 @@ static void fill_into(lua_State *L, gr_context *c, int at, gr_array *counts, gr_
 
 /* A histogram of parts at those places of the stack: counts, tails, edges. */
 static void push_histogram(lua_State *L, int counts, int tails, int edges) {
+  const int places[] = {counts, tails, edges};
   lua_createtable(L, 0, 4);
-  lua_pushvalue(L, counts);
-  lua_setfield(L, -2, part_names[0]);
-  lua_pushvalue(L, tails);
-  lua_setfield(L, -2, part_names[1]);
-  lua_pushvalue(L, edges);
-  lua_setfield(L, -2, part_names[2]);
+  for (int k = 0; k < 3; k++) {
+    lua_pushvalue(L, places[k]);
+    lua_setfield(L, -2, part_names[k]);
+  }
 }
 
 /* Of rows or columns: a table of histograms, whose counts and tails are rows of matrices that are its fields. */

@@ -152,20 +152,18 @@ gpureduce_status gpureduce_usage(gpureduce_context *context, gpureduce_counts *o
     gr_dlpack_settle(q.c);
     gr_later_sweep(q.c);
     const gr_pool_counts p = gr_pool_read();
+    const gr_stats s = gr_context_stats(q.c);
     *out = (gpureduce_counts){.size = sizeof *out,
                               .arrays = q.c->storages,
                               .live = q.c->live,
                               .limit = q.c->limits.bytes,
                               .host = p.host - q.c->spared,
                               .device = p.device,
-                              .pooled = p.pooled + q.c->spared};
-    for (int k = 0; k < q.c->queue_count; k++) {
-      const gr_stats *s = &q.c->queues[k]->stats;
-      out->bytes_up += s->bytes_up;
-      out->bytes_down += s->bytes_down;
-      out->launches += s->launches;
-      out->syncs += s->syncs;
-    }
+                              .pooled = p.pooled + q.c->spared,
+                              .bytes_up = s.bytes_up,
+                              .bytes_down = s.bytes_down,
+                              .launches = s.launches,
+                              .syncs = s.syncs};
   }
   return gr_capi_end(&q);
 }

@@ -113,13 +113,7 @@ int gr_capi_named(gr_capi *q, const char *name, const char *const *names, const 
   return gr_capi_refuse(q, GPUREDUCE_BAD, "unknown %s '%.40s' (there are: %s)", what, name, known), -1;
 }
 
-gr_number gr_capi_number(gpureduce_number n) {
-  gr_number x = {.whole = 1, .integer = 1, .i = n.i, .f = (double)n.i};
-  if (n.whole) return x;
-  x = (gr_number){.f = n.f};
-  x.whole = gr_whole(n.f, &x.i);
-  return x;
-}
+gr_number gr_capi_number(gpureduce_number n) { return n.whole ? gr_number_i(n.i) : gr_number_f(n.f); }
 
 gpureduce_number gr_capi_result(const gr_value *v, int k) {
   gpureduce_number n = {.whole = !v->is_float};

@@ -48,6 +48,20 @@ void gr_context_drop(gr_context *c) {
   gr_pool_trim();
 }
 
+gr_stats gr_context_stats(const gr_context *c) {
+  gr_stats sum = {0};
+  for (int k = 0; k < c->queue_count; k++) {
+    const gr_stats *s = &c->queues[k]->stats;
+    sum.bytes_up += s->bytes_up;
+    sum.bytes_down += s->bytes_down;
+    sum.copies += s->copies;
+    sum.launches += s->launches;
+    sum.syncs += s->syncs;
+    sum.allocations += s->allocations;
+  }
+  return sum;
+}
+
 void gr_log_line(const gr_context *c, const char *line) {
   if (c->log.say) c->log.say(c->log.user, line);
   else fprintf(stderr, "gpureduce: %s\n", line);

@@ -127,6 +127,8 @@ gr_status gr_context_queue(gr_context *, const char *name, gr_queue **);
 gr_queue *gr_context_cpu(gr_context *); /* that of the CPU; NULL when even that has no memory */
 gr_queue *gr_context_on(gr_context *, gr_backend *, gr_status *why); /* that of a device, opened if there is none yet */
 
+gr_stats gr_context_stats(const gr_context *); /* of all its queues */
+
 /* To the host's log, or stderr. */
 void gr_log_line(const gr_context *, const char *line);
 
