@@ -222,9 +222,8 @@ static int l_covariance(lua_State *L) {
   gr_l_drop_elements(L, missing.mask);
   sums->rows = columns;
   if (!into && t == GR_F64) return 1;
-  const gr_map_call call = {.op = GR_MAP_cast, .dtype = GR_F64, .a = {sums, 0}};
   gr_array *out = into ? into : gr_l_new_like(L, c, sums, t);
-  GR_TRY(L, c, 1, gr_map_arrays(c, &call, out));
+  GR_TRY(L, c, 1, gr_cast(c, sums, out));
   gr_l_release(L, sums);
   if (into) lua_pop(L, 1);
   return 1;

@@ -66,10 +66,9 @@ static gr_status compute(pairs *s, const char *text, gr_array *to) {
 static gr_status read_column(pairs *s, int64_t k) {
   gr_array column = gr_shape_vector(s->shape, s->a, k), mask;
   gr_array to = gr_array_part(&s->values, k * s->rows, 1, s->rows);
-  gr_map_call call = {.op = GR_MAP_cast, .dtype = s->a->dtype, .a = {&column, 0}};
   const gr_partial partial = {.a = {NULL, &column}, .missing = gr_missing_of(s->shape, s->missing, k, &mask)};
   gr_made m = {0};
-  gr_status status = gr_map_arrays(s->c, &call, &to);
+  gr_status status = gr_cast(s->c, &column, &to);
   to = gr_array_part(&s->present, k * s->rows, 1, s->rows);
   if (status == GR_OK) status = gr_partial_present(s->c, &partial, 1, &m);
   if (status == GR_OK) status = gr_expression_eval(s->c, m.e, &to);

@@ -96,6 +96,10 @@ gr_status gr_map_arrays(gr_context *c, const gr_map_call *asked, gr_array *out) 
   return gr_later_do(c, q, status, GR_LATER_map, &job, out->n ? job.n : 0, names[asked->op]);
 }
 
+gr_status gr_cast(gr_context *c, const gr_array *a, gr_array *out) {
+  return gr_map_arrays(c, &(gr_map_call){.op = GR_MAP_cast, .dtype = a->dtype, .a = {a, 0}}, out);
+}
+
 static gr_status do_compact(gr_context *c, gr_queue *q, const gr_compact_job *job) {
   return gr_fail_from(c, q, q->backend->compact(q, job), "compact", 0);
 }

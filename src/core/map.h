@@ -29,6 +29,7 @@ const char *gr_compare_number(gr_dtype, gr_relation *, const gr_number *, uint64
 
 /* out has the length of the arrays, and may be one of them. */
 gr_status gr_map_arrays(gr_context *, const gr_map_call *, gr_array *out);
+gr_status gr_cast(gr_context *, const gr_array *a, gr_array *out); /* to the dtype of out */
 
 /* out has as many elements as mask has that are not zero. */
 gr_status gr_compact(gr_context *, const gr_array *a, const gr_array *mask, gr_array *out);

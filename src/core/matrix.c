@@ -46,10 +46,9 @@ static gr_status number_at(const gr_array *numbers, int64_t k, double *x) {
 static gr_status centre(spread *s, int64_t k) {
   const gr_shape columns = {.rows = s->rows, .axis = 1};
   const gr_array column = gr_shape_vector(columns, s->a, k);
-  const gr_map_call call = {.op = GR_MAP_cast, .dtype = s->a->dtype, .a = {&column, 0}};
   gr_array to = gr_array_part(&s->centred, k * s->rows, 1, s->rows);
   double mean = 0;
-  gr_status status = gr_map_arrays(s->c, &call, &to);
+  gr_status status = gr_cast(s->c, &column, &to);
   if (status == GR_OK) status = number_at(&s->numbers, k, &mean);
   if (status == GR_OK) status = change(s->c, GR_MAP_sub, &to, NULL, mean);
   return status;

@@ -79,8 +79,7 @@ static gr_status give(const gr_passes *s, finish f, gr_array *out, gr_value *res
 
 /* A copy, of whatever dtype that has. */
 static gr_status cast(gr_context *c, const gr_array *a, gr_array *out) {
-  const gr_map_call call = {.op = GR_MAP_cast, .dtype = a->dtype, .a = {a, 0}};
-  return a->dtype == out->dtype ? gr_copy(c, a, out) : gr_map_arrays(c, &call, out);
+  return a->dtype == out->dtype ? gr_copy(c, a, out) : gr_cast(c, a, out);
 }
 
 /* Where kernels run: an array becomes one of f64. */

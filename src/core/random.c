@@ -145,7 +145,7 @@ static gr_term number(double x) { return (gr_term){NULL, gr_bits64(x)}; }
 static gr_status cast(gr_context *c, const gr_array *a, gr_array *out, gr_dtype t) {
   gr_status status = gr_array_make_beside(c, a, out, t, a->n);
   if (status != GR_OK) return status;
-  return a->dtype == t ? gr_copy(c, a, out) : map(c, GR_MAP_cast, a, (gr_term){NULL, 0}, out);
+  return a->dtype == t ? gr_copy(c, a, out) : gr_cast(c, a, out);
 }
 
 #define WEIGHT_BITS 62

@@ -92,8 +92,7 @@ static gr_status put_steps(const run *r, const gr_array *v, const gr_array *step
   gr_array wide = {0};
   gr_status status = gr_array_make_beside(r->context, r->out, &wide, GR_I64, v->n);
   if (status != GR_OK) return status;
-  const gr_map_call call = {.op = GR_MAP_cast, .dtype = bits.dtype, .a.array = &bits};
-  status = bits.dtype == GR_I64 ? gr_copy(r->context, &bits, &wide) : gr_map_arrays(r->context, &call, &wide);
+  status = bits.dtype == GR_I64 ? gr_copy(r->context, &bits, &wide) : gr_cast(r->context, &bits, &wide);
   if (status == GR_OK) status = differences(r, &wide, &heads);
   gr_array_release(&wide);
   return status;
@@ -121,7 +120,6 @@ static gr_status positions(const run *r, gr_array *to) {
   gr_context *c = r->context;
   gr_queue *q = r->out->storage->queue;
   gr_edges_job job = {.first = (double)r->from + 1, .last = (double)(r->from + r->m), .bins = r->m - 1};
-  gr_map_call call = {.op = GR_MAP_cast, .dtype = GR_F64};
   gr_array edges = {0};
   gr_vec v;
   gr_status status = gr_array_make_beside(c, r->out, to, GR_I64, r->m);
@@ -132,8 +130,7 @@ static gr_status positions(const run *r, gr_array *to) {
     job.edges = (double *)(uintptr_t)v.data;
     status = gr_fail_from(c, q, q->backend->edges(q, &job), "eval", 0);
   }
-  call.a.array = &edges;
-  if (status == GR_OK) status = gr_map_arrays(c, &call, to);
+  if (status == GR_OK) status = gr_cast(c, &edges, to);
   gr_array_release(&edges);
   return status;
 }
