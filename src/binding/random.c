@@ -20,22 +20,35 @@ static gr_draw check_draw(lua_State *L, int options, int *named) {
   return (gr_draw){(uint64_t)seed, (uint64_t)stream};
 }
 
+/* What a function of random numbers fills, with which numbers, and whose ranks have a part of it each. */
+typedef struct drawing {
+  gr_array *out;
+  gr_draw draw;
+  gr_comm *comm;
+} drawing;
+
+/* By the options, and on the stack; the last thing to be checked. */
+static drawing begin_drawing(lua_State *L, gr_context *c, int options, gr_dtype t, int64_t n) {
+  int named;
+  drawing d = {.draw = check_draw(L, options, &named)};
+  d.comm = gr_l_option_comm(L, options);
+  d.out = gr_l_option_into(L, options, t, n, NULL);
+  if (!d.out) d.out = gr_l_new_part(L, c, d.comm, NULL, t, n);
+  if (!named) d.draw = gr_random_take(c);
+  return d;
+}
+
 /* gr.rand(n, dtype, {dtype, seed, stream, into}), gr.randn, gr.exponential: the upvalue is the kind. */
 static int l_random(lua_State *L) {
   static const char *const names[] = {"dtype", "seed", "stream", "into", "comm", NULL};
   gr_context *c = gr_l_context(L);
   const int options = gr_l_options_at(L, 2, 3);
   int64_t n = gr_l_check_length(L, 1);
-  int named;
   gr_l_options(L, options, names);
   gr_dtype t = gr_l_dtype(L, 2, options, GR_F32);
   if (!gr_is_float(t)) gr_l_argerror(L, 2, "float dtype expected, got %s", gr_dtypes[t].name);
-  gr_draw d = check_draw(L, options, &named);
-  gr_comm *comm = gr_l_option_comm(L, options);
-  gr_array *a = gr_l_option_into(L, options, t, n, NULL);
-  if (!a) a = gr_l_new_part(L, c, comm, NULL, t, n);
-  if (!named) d = gr_random_take(c);
-  GR_TRY_RANKS(L, c, comm, 1, gr_random(c, a, d, (int)gr_l_number(L)));
+  const drawing d = begin_drawing(L, c, options, t, n);
+  GR_TRY_RANKS(L, c, d.comm, 1, gr_random(c, d.out, d.draw, (int)gr_l_number(L)));
   return 1;
 }
 
@@ -60,7 +73,6 @@ static int l_randint(lua_State *L) {
   static const char *const names[] = {"dtype", "seed", "stream", "into", "comm", NULL};
   gr_context *c = gr_l_context(L);
   const int options = gr_l_options_at(L, 4, 5);
-  int named;
   gr_l_check_int(L, 1);
   gr_l_check_int(L, 2);
   const int64_t n = gr_l_check_length(L, 3);
@@ -68,12 +80,8 @@ static int l_randint(lua_State *L) {
   const gr_dtype t = integer_dtype(L, 4, options);
   const int64_t low = check_end(L, 1, t), high = check_end(L, 2, t);
   if (high < low) gr_l_argerror(L, 2, "%lld or more expected, got %lld", (long long)low, (long long)high);
-  gr_draw d = check_draw(L, options, &named);
-  gr_comm *comm = gr_l_option_comm(L, options);
-  gr_array *a = gr_l_option_into(L, options, t, n, NULL);
-  if (!a) a = gr_l_new_part(L, c, comm, NULL, t, n);
-  if (!named) d = gr_random_take(c);
-  GR_TRY_RANKS(L, c, comm, 1, gr_random_whole(c, a, d, low, (uint64_t)high - (uint64_t)low + 1));
+  const drawing d = begin_drawing(L, c, options, t, n);
+  GR_TRY_RANKS(L, c, d.comm, 1, gr_random_whole(c, d.out, d.draw, low, (uint64_t)high - (uint64_t)low + 1));
   return 1;
 }
 
@@ -83,17 +91,13 @@ static int l_permutation(lua_State *L) {
   gr_context *c = gr_l_context(L);
   const int options = gr_l_options_at(L, 2, 3);
   const int64_t n = gr_l_check_length(L, 1);
-  int named;
   gr_l_options(L, options, names);
   const gr_dtype t = integer_dtype(L, 2, options);
   if (n > gr_dtypes[t].highest)
     gr_l_argerror(L, 1, "length of at most %lld, the highest of %s, expected, got %lld",
                   (long long)gr_dtypes[t].highest, gr_dtypes[t].name, (long long)n);
-  gr_draw d = check_draw(L, options, &named);
-  gr_array *a = gr_l_option_into(L, options, t, n, NULL);
-  if (!a) a = gr_l_new_array(L, c, t, n);
-  if (!named) d = gr_random_take(c);
-  GR_TRY(L, c, 1, gr_random_order(c, a, d, n));
+  const drawing d = begin_drawing(L, c, options, t, n);
+  GR_TRY(L, c, 1, gr_random_order(c, d.out, d.draw, n));
   return 1;
 }
 
