@@ -403,10 +403,13 @@ gr_dtype gr_scan_dtype(gr_op op, gr_dtype t) {
   return !gr_is_float(t) ? GR_I64 : t == GR_F64 ? GR_F64 : GR_F32;
 }
 
-/* Read a, get ready to write all of out: what every job from one array to another needs. */
-static gr_status map_job(const gr_array *a, gr_array *out, gr_vec *from, gr_vec *to) {
+/* Read a, get ready to write all of out, cut alike: what every job from one array to another needs. */
+static gr_status map_job(gr_shape s, const gr_array *a, gr_array *out, gr_vec *from, gr_vec *to) {
   gr_status status = gr_array_read(a, gr_kernel_side(a->storage), from);
-  return status == GR_OK ? gr_array_write(out, gr_kernel_side(out->storage), 1, to) : status;
+  if (status == GR_OK) status = gr_array_write(out, gr_kernel_side(out->storage), 1, to);
+  cut(from, s, a->n);
+  cut(to, s, a->n);
+  return status;
 }
 
 gr_status gr_scan(gr_context *c, gr_op op, const gr_array *a, gr_array *out, int exclusive, int reverse) {
@@ -420,7 +423,7 @@ gr_status gr_scan(gr_context *c, gr_op op, const gr_array *a, gr_array *out, int
                      .reverse = reverse};
   if (c->comm) return gr_ranks_scan(c, op, a, out, exclusive, reverse);
   gr_later_open(c, q);
-  gr_status status = map_job(a, out, &job.a, &job.out);
+  gr_status status = map_job((gr_shape){0}, a, out, &job.a, &job.out);
   return gr_later_do(c, q, status, GR_LATER_scan, &job, a->n, "scan");
 }
 
@@ -447,9 +450,7 @@ gr_status gr_scan_each(gr_context *c, gr_op op, gr_shape s, const gr_array *a, g
   job.count = gr_shape_results(s, a->n);
   if (job.n > GR_SCAN_MOST && !q->backend->scans_long) return scan_one_by_one(c, op, s, a, out, exclusive, reverse);
   gr_later_open(c, q);
-  gr_status status = map_job(a, out, &job.a, &job.out);
-  cut(&job.a, s, a->n);
-  cut(&job.out, s, a->n);
+  gr_status status = map_job(s, a, out, &job.a, &job.out);
   return gr_later_do(c, q, status, GR_LATER_scan, &job, a->n, "scan");
 }
 
@@ -459,9 +460,7 @@ gr_status gr_rmsnorm(gr_context *c, const gr_array *x, const gr_array *w, gr_arr
   gr_shape s = {.rows = rows, .axis = 2};
   gr_later_open(c, q);
   gr_status status = w ? gr_array_read(w, gr_kernel_side(w->storage), &job.w) : GR_OK;
-  if (status == GR_OK) status = map_job(x, out, &job.x, &job.out);
-  cut(&job.x, s, x->n);
-  cut(&job.out, s, x->n);
+  if (status == GR_OK) status = map_job(s, x, out, &job.x, &job.out);
   return gr_later_do(c, q, status, GR_LATER_rmsnorm, &job, x->n, "rmsnorm");
 }
 
@@ -470,9 +469,7 @@ gr_status gr_softmax(gr_context *c, const gr_array *x, gr_array *out, int64_t ro
   gr_softmax_job job = {.dtype = x->dtype, .n = x->n / rows, .count = rows};
   gr_shape s = {.rows = rows, .axis = 2};
   gr_later_open(c, q);
-  gr_status status = map_job(x, out, &job.x, &job.out);
-  cut(&job.x, s, x->n);
-  cut(&job.out, s, x->n);
+  gr_status status = map_job(s, x, out, &job.x, &job.out);
   return gr_later_do(c, q, status, GR_LATER_softmax, &job, x->n, "softmax");
 }
 
