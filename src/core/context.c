@@ -160,12 +160,22 @@ int gr_context_over(const gr_context *c, size_t bytes) {
   return c->automatic && (bytes > c->budget || c->live > c->budget - bytes);
 }
 
+/* "4.0 GiB" */
+static const char *bytes_text(size_t bytes, char text[24]) {
+  static const char *const unit[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  double x = (double)bytes;
+  int u = 0;
+  while (x >= 1024 && u < 6) x /= 1024, u++;
+  snprintf(text, 24, u ? "%.1f %s" : "%.0f %s", x, unit[u]);
+  return text;
+}
+
 gr_status gr_context_allows(gr_context *c, size_t bytes) {
   char limit[24], live[24], asked[24];
   if (!c->limits.bytes || (bytes <= c->limits.bytes && c->live <= c->limits.bytes - bytes)) return GR_OK;
   return gr_fail(c, GR_NO_MEMORY, "out of memory: arrays of %s at most, as %s says: %s asked, %s live",
-                 gr_bytes_text(c->limits.bytes, limit), c->limits.lowered ? "gr.gc" : gr_limits_by(c),
-                 gr_bytes_text(bytes, asked), gr_bytes_text(c->live, live));
+                 bytes_text(c->limits.bytes, limit), c->limits.lowered ? "gr.gc" : gr_limits_by(c),
+                 bytes_text(bytes, asked), bytes_text(c->live, live));
 }
 
 gr_status gr_context_allows_length(gr_context *c, int64_t n) {
@@ -188,15 +198,6 @@ gr_status gr_fail(gr_context *c, gr_status status, const char *format, ...) {
   return status;
 }
 
-const char *gr_bytes_text(size_t bytes, char text[24]) {
-  static const char *const unit[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-  double x = (double)bytes;
-  int u = 0;
-  while (x >= 1024 && u < 6) x /= 1024, u++;
-  snprintf(text, 24, u ? "%.1f %s" : "%.0f %s", x, unit[u]);
-  return text;
-}
-
 gr_status gr_fail_from(gr_context *c, gr_queue *q, gr_status status, const char *what, size_t asked) {
   if (status == GR_OK) return GR_OK;
   if (status == GR_STOPPED) return gr_fail(c, status, "interrupted");
@@ -217,6 +218,6 @@ gr_status gr_fail_memory(gr_context *c, gr_queue *q, size_t asked) {
 gr_status gr_fail_room(gr_context *c, gr_backend *backend, size_t asked) {
   char a[24], f[24], l[24];
   return gr_fail(c, GR_NO_MEMORY, "out of memory on %s: %s asked, %s free, %s live in %lld arrays", backend->name,
-                 gr_bytes_text(asked, a), gr_bytes_text(backend->available(backend), f), gr_bytes_text(c->live, l),
+                 bytes_text(asked, a), bytes_text(backend->available(backend), f), bytes_text(c->live, l),
                  (long long)c->storages);
 }

@@ -177,7 +177,4 @@ static inline gr_status gr_context_look(gr_context *c) {
   return gr_stop_asked(&c->stop) ? gr_fail(c, GR_STOPPED, "interrupted") : GR_OK;
 }
 
-/* "4.0 GiB" */
-const char *gr_bytes_text(size_t bytes, char text[24]);
-
 #endif

@@ -59,29 +59,25 @@ void gr_border_address(const gr_comm *comm, const gr_ranks_fold *f, const gr_red
   }
 }
 
-gr_status gr_border_cross(gr_context *c, const gr_ranks_fold *f, const gr_reduce_job *job, int all, const gr_border *b,
-                          gr_stretch *s, gr_message *messages, char *before) {
-  const gr_comm *comm = c->comm;
-  gr_message *out = messages + b->receipts;
-  gr_border_address(comm, f, job, all, b, s, messages, out, before, before + b->before);
-  return gr_ranks_exchange(c, out, b->sends, messages, b->receipts);
-}
-
 gr_status gr_ranks_borders(gr_context *c, const gr_ranks_fold *f, const gr_reduce_job *job, int all, char **before,
                            gr_status mine) {
   const gr_border b = gr_border_of(c->comm, f, all);
   const int64_t bytes = b.sent + b.before + 64, edge = f->device ? b.sent : 0;
   gr_reduce_job here = *job;
   gr_stretch *s = malloc((size_t)(b.stretches + 1) * sizeof *s);
-  gr_message *messages = malloc((size_t)(b.sends + b.receipts + 1) * sizeof *messages);
+  gr_message *in = malloc((size_t)(b.receipts + b.sends + 1) * sizeof *in);
   *before = malloc((size_t)(bytes + edge));
-  if (mine == GR_OK && (!s || !messages || !*before))
+  if (mine == GR_OK && (!s || !in || !*before))
     mine = gr_fail(c, GR_NO_MEMORY, "out of memory: %lld bytes of elements at borders", (long long)bytes);
   if (mine == GR_OK) mine = gr_border_tail(c, f, job, &b, *before + bytes, &here);
   gr_status status = gr_ranks_agree(c, mine);
-  if (status == GR_OK) status = gr_border_cross(c, f, &here, all, &b, s, messages, *before);
+  if (status == GR_OK) { /* what is sent lies behind what comes */
+    gr_message *out = in + b.receipts;
+    gr_border_address(c->comm, f, &here, all, &b, s, in, out, *before, *before + b.before);
+    status = gr_ranks_exchange(c, out, b.sends, in, b.receipts);
+  }
   free(s);
-  free(messages);
+  free(in);
   return status;
 }
 

@@ -39,13 +39,6 @@ gr_status gr_border_bring(gr_context *, const gr_ranks_fold *, const gr_reduce_j
 gr_status gr_border_tail(gr_context *, const gr_ranks_fold *, const gr_reduce_job *, const gr_border *, char *room,
                          gr_reduce_job *here);
 
-/*
-** All messages, with room for as many, and for both kinds of elements: those sent lie behind those that come. The job's
-** elements that are sent are in the host's memory.
-*/
-gr_status gr_border_cross(gr_context *, const gr_ranks_fold *, const gr_reduce_job *, int all, const gr_border *,
-                          gr_stretch *s, gr_message *messages, char *before);
-
 /* The same of one vector in the host's memory, and leaves of so many elements. */
 gr_status gr_ranks_borders_of(gr_context *, gr_dtype, gr_vec, int64_t leaf, int all, char **before, gr_status mine);
 

@@ -138,13 +138,6 @@ static gr_status reduce_by(gr_context *c, gr_queue *q, const gr_ranks_fold *fold
   return status;
 }
 
-gr_status gr_ranks_reduce(gr_context *c, gr_queue *q, gr_side side, const gr_reduce_job *job, gr_acc *states) {
-  gr_ranks_fold f = gr_fold_of(q, side, job);
-  f.count = c->comm->width; /* which a rank without rows has not known */
-  f.element = gr_size_of(job->dtype) * f.inputs * f.count;
-  return reduce_by(c, q, &f, job, states);
-}
-
 /* The same in numbers: words would take as long as some thousand elements. */
 static gr_ranks_call call_of(const gr_reduce_job *job) {
   const int spread = job->op == GR_OP_var || job->op == GR_OP_std;
@@ -168,7 +161,11 @@ gr_status gr_ranks_vectors(gr_context *c, gr_queue *q, gr_side side, const gr_re
   *states = malloc((size_t)c->comm->width * sizeof **states + 1);
   status = gr_ranks_agree(
       c, *states ? GR_OK : gr_fail(c, GR_NO_MEMORY, "out of memory: %lld columns", (long long)c->comm->width));
-  return status == GR_OK ? gr_ranks_reduce(c, q, side, job, *states) : status;
+  if (status != GR_OK) return status;
+  gr_ranks_fold f = gr_fold_of(q, side, job);
+  f.count = c->comm->width; /* which a rank without rows has not known */
+  f.element = gr_size_of(job->dtype) * f.inputs * f.count;
+  return reduce_by(c, q, &f, job, *states);
 }
 
 /*
