@@ -329,7 +329,7 @@ static int l_copy(lua_State *L) {
   gr_array *a = gr_l_check_array(L, 1);
   gr_l_options(L, 2, names);
   gr_array *out = gr_l_option_into(L, 2, a->dtype, a->n, NULL);
-  if (out && gr_array_overlap(out, a)) gr_l_argerror(L, 2, "option 'into': overlaps the input");
+  gr_l_check_disjoint(L, 2, out, a, "input");
   if (!out) {
     out = gr_l_new_array(L, c, a->dtype, a->n);
     out->rows = a->rows;

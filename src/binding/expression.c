@@ -153,7 +153,7 @@ static void check_into(lua_State *L, const gr_expression *e, const gr_array *int
     const gr_array *a = &e->inputs[x->input];
     if (x->kind != GR_NODE_INPUT) continue;
     if (x->spread == GR_EACH) gr_l_check_apart(L, options, into, a);
-    else if (gr_array_overlap(into, a)) gr_l_argerror(L, options, "option 'into': overlaps the input");
+    else gr_l_check_disjoint(L, options, into, a, "input");
   }
 }
 
@@ -173,8 +173,7 @@ gr_array *gr_l_evaluate(lua_State *L, gr_expression *e, int options) {
 }
 
 void gr_l_check_expression_apart(lua_State *L, int arg, const gr_expression *e, const gr_array *out) {
-  for (int k = 0; e && k < e->program.input_count; k++)
-    if (gr_array_overlap(out, &e->inputs[k])) gr_l_argerror(L, arg, "option 'into': overlaps the input");
+  for (int k = 0; e && k < e->program.input_count; k++) gr_l_check_disjoint(L, arg, out, &e->inputs[k], "input");
 }
 
 /* ---- words ---- */

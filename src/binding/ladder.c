@@ -142,7 +142,7 @@ int gr_l_push_taught(lua_State *L, gr_kernel_choice *k, gr_op op, gr_shape shape
   const gr_dtype t = gr_result_dtype(op, a->dtype);
   gr_array *out = gr_l_option_into(L, options, t, rows, a);
   gr_vec v;
-  if (out && b && gr_array_overlap(out, b)) gr_l_argerror(L, options, "option 'into': overlaps the input");
+  gr_l_check_disjoint(L, options, out, b, "input");
   if (!out) out = gr_l_new_beside(L, c, a, t, rows);
   GR_TRY(L, c, 1, gr_ladder_fold(c, k, op, s, a, b, out));
   if (!shape.rows) {

@@ -24,7 +24,7 @@ static int l_take(lua_State *L) {
   gr_array *a = gr_l_check_elements(L, 1), *index = check_index(L, a);
   gr_l_options(L, 3, names);
   gr_array *into = gr_l_option_into(L, 3, a->dtype, index->n, a);
-  if (into && gr_array_overlap(into, a)) gr_l_argerror(L, 3, "option 'into': overlaps the input");
+  gr_l_check_disjoint(L, 3, into, a, "input");
   if (into) gr_l_check_apart(L, 3, into, index);
   gr_array *out = into ? into : gr_l_new_beside(L, c, a, a->dtype, index->n);
   GR_TRY(L, c, 2, gr_take(c, a, index, out, !into));
@@ -58,13 +58,8 @@ static gr_term check_values(lua_State *L, const gr_array *a, int64_t n) {
 }
 
 static gr_put_op check_op(lua_State *L) {
-  char hint[GR_HINT], text[GR_OPTION_TEXT];
-  const char *name = gr_l_option_string(L, 4, "op", text);
-  if (!name) return GR_PUT_set;
-  for (int k = 0; gr_put_names[k]; k++)
-    if (!strcmp(name, gr_put_names[k])) return (gr_put_op)k;
-  gr_l_argerror(L, 4, "option 'op': 'set', 'add', 'min' or 'max' expected, got '%.40s'%s", name,
-                gr_l_hint(name, gr_put_names, hint));
+  const int k = gr_l_option_among(L, 4, "op", gr_put_names, "'set', 'add', 'min' or 'max' expected, got");
+  return k < 0 ? GR_PUT_set : (gr_put_op)k;
 }
 
 /* What is at 1, above the arguments, if that is a transposed matrix: where, or 0. */

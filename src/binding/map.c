@@ -328,7 +328,7 @@ int gr_l_compact(lua_State *L) {
                     gr_dtypes[into->dtype].name);
     gr_l_check_device(L, a, into, 3);
     gr_l_check_apart(L, 3, into, a);
-    if (gr_array_overlap(into, mask)) gr_l_argerror(L, 3, "option 'into': overlaps the mask");
+    gr_l_check_disjoint(L, 3, into, mask, "mask");
   }
   gr_array *out = gr_l_push_array(L);
   GR_TRY_WITH(L, c, 1, of.e, NULL, run_compact(L, c, of, mask, into, out));

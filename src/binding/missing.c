@@ -23,7 +23,7 @@ gr_missing gr_l_option_missing(lua_State *L, int options, const gr_array *a) {
 
 void gr_l_check_mask_apart(lua_State *L, int options, const gr_missing *m, const gr_array *out) {
   if (m->mask.e) gr_l_check_expression_apart(L, options, m->mask.e, out);
-  else if (m->mask.a && gr_array_overlap(out, m->mask.a)) gr_l_argerror(L, options, "option 'into': overlaps the mask");
+  else gr_l_check_disjoint(L, options, out, m->mask.a, "mask");
 }
 
 gr_reduced gr_l_push_present(lua_State *L, gr_context *c, gr_comm *comm, int arg, const gr_partial *p, gr_reduced x) {

@@ -237,7 +237,7 @@ static void check_apart(lua_State *L, const call *q, const gr_array *out) {
   const gr_array *offsets = q->shape.segments ? q->segments.offsets : NULL;
   gr_l_check_expression_apart(L, q->options, q->of.e, out);
   gr_l_check_mask_apart(L, q->options, &q->missing, out);
-  if (offsets && gr_array_overlap(out, offsets)) gr_l_argerror(L, q->options, "option 'into': overlaps the input");
+  gr_l_check_disjoint(L, q->options, out, offsets, "input");
 }
 
 static int push_arrays(lua_State *L, gr_context *c, call *q) {
@@ -282,7 +282,7 @@ static int put_at(lua_State *L, gr_context *c, call *q) {
   gr_l_check_device(L, q->of.a, into, q->options);
   const int64_t at = gr_l_check_at(L, q->options, into, q->at);
   const gr_array one = gr_l_element(into, at);
-  if (gr_array_overlap(&one, q->of.a)) gr_l_argerror(L, q->options, "option 'into': overlaps the input");
+  gr_l_check_disjoint(L, q->options, &one, q->of.a, "input");
   check_apart(L, q, &one);
   gr_l_before_output(L, c, q->gather);
   gr_array *wide = q->single[0] ? gr_l_new_beside(L, c, q->of.a, GR_F64, 1) : NULL;

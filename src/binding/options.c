@@ -128,6 +128,14 @@ const char *gr_l_option_string(lua_State *L, int arg, const char *name, char tex
   return text;
 }
 
+int gr_l_option_among(lua_State *L, int arg, const char *name, const char *const *list, const char *what) {
+  char hint[GR_HINT], text[GR_OPTION_TEXT];
+  if (!gr_l_option_string(L, arg, name, text)) return -1;
+  for (int k = 0; list[k]; k++)
+    if (!strcmp(text, list[k])) return k;
+  return gr_l_argerror(L, arg, "option '%s': %s '%.40s'%s", name, what, text, gr_l_hint(text, list, hint));
+}
+
 gr_array *gr_l_option_array(lua_State *L, int arg, const char *name) {
   if (!push_option(L, arg, name, LUA_TNONE, NULL)) return NULL;
   gr_array *a = gr_l_test_array(L, -1);
@@ -162,7 +170,11 @@ gr_array *gr_l_check_into(lua_State *L, int arg, gr_array *into, gr_dtype dtype,
 
 void gr_l_check_apart(lua_State *L, int arg, const gr_array *into, const gr_array *a) {
   int same = into->offset == a->offset && into->stride == a->stride && into->dtype == a->dtype && into->n == a->n;
-  if (!same && gr_array_overlap(into, a)) gr_l_argerror(L, arg, "option 'into': overlaps the input");
+  if (!same) gr_l_check_disjoint(L, arg, into, a, "input");
+}
+
+void gr_l_check_disjoint(lua_State *L, int arg, const gr_array *into, const gr_array *read, const char *what) {
+  if (into && read && gr_array_overlap(into, read)) gr_l_argerror(L, arg, "option 'into': overlaps the %s", what);
 }
 
 /* ---- a dtype, as an argument or an option ---- */

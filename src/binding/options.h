@@ -28,6 +28,8 @@ int gr_l_option_number(lua_State *L, int arg, const char *name, double *out);
 int gr_l_option_flag(lua_State *L, int arg, const char *name);
 /* A copy, since a finalizer may take the string out of the table; NULL if it is not there. Longer ones are cut off. */
 const char *gr_l_option_string(lua_State *L, int arg, const char *name, char text[GR_OPTION_TEXT]);
+/* Which of a list (NULL ends it) the option is; -1 if it is not there. Of another string a failure says `what`. */
+int gr_l_option_among(lua_State *L, int arg, const char *name, const char *const *list, const char *what);
 /* Push the option, of whatever type; 0 and nothing if it is not there. */
 int gr_l_push_option(lua_State *L, int arg, const char *name);
 /* Whether the option is there at all. */
@@ -42,6 +44,8 @@ gr_array *gr_l_check_into(lua_State *L, int arg, gr_array *into, gr_dtype, int64
 
 /* The option 'into' is one of the inputs, the very same view, or shares nothing with it. */
 void gr_l_check_apart(lua_State *L, int arg, const gr_array *into, const gr_array *a);
+/* It shares nothing with what is read, whose name is what. Either may be NULL: there is none. */
+void gr_l_check_disjoint(lua_State *L, int arg, const gr_array *into, const gr_array *read, const char *what);
 
 /* The dtype named at arg, or by the option 'dtype' of the table at options; arg lies before that to count. */
 gr_dtype gr_l_dtype(lua_State *L, int arg, int options, gr_dtype otherwise);

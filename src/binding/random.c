@@ -108,9 +108,8 @@ static int choose(lua_State *L, int options, gr_choice *choice, int64_t k) {
   int named;
   choice->draw = check_draw(L, options, &named);
   gr_array *out = gr_l_option_into(L, options, a->dtype, k, a);
-  if (out && gr_array_overlap(out, a)) gr_l_argerror(L, options, "option 'into': overlaps the input");
-  if (out && choice->weights && gr_array_overlap(out, choice->weights))
-    gr_l_argerror(L, options, "option 'into': overlaps the weights");
+  gr_l_check_disjoint(L, options, out, a, "input");
+  gr_l_check_disjoint(L, options, out, choice->weights, "weights");
   if (!out) out = gr_l_new_beside(L, c, a, a->dtype, k);
   if (!named) choice->draw = gr_random_take(c);
   GR_TRY(L, c, options, gr_choose(c, choice, out));

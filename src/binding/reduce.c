@@ -75,8 +75,7 @@ static void check_apart(lua_State *L, const gr_call *q, const gr_array *out) {
   gr_l_check_expression_apart(L, q->options, q->of.e, out);
   gr_l_check_expression_apart(L, q->options, q->with.e, out);
   gr_l_check_mask_apart(L, q->options, &q->missing, out);
-  if (is_partial(q) && q->tested.a && gr_array_overlap(out, q->tested.a))
-    gr_l_argerror(L, q->options, "option 'into': overlaps the input");
+  if (is_partial(q)) gr_l_check_disjoint(L, q->options, out, q->tested.a, "input");
 }
 
 /* Whose fault a failure is: of vectors without an element, the option's that leaves none. */
@@ -94,9 +93,8 @@ static int push_each(lua_State *L, gr_context *c, gr_call *q) {
     if (two) gr_l_argerror(L, q->options, "option 'into': minmax gives two arrays, use min and max");
     out[0] = gr_l_option_into(L, q->options, t, n, q->a);
     inside = out[0] != NULL;
-    if (inside && ((q->b && gr_array_overlap(out[0], q->b)) ||
-                   (q->shape.segments && gr_array_overlap(out[0], q->segments.offsets))))
-      gr_l_argerror(L, q->options, "option 'into': overlaps the input");
+    gr_l_check_disjoint(L, q->options, out[0], q->b, "input");
+    if (q->shape.segments) gr_l_check_disjoint(L, q->options, out[0], q->segments.offsets, "input");
   }
   check_apart(L, q, out[0]);
   gr_l_before_output(L, c, q->gather);
@@ -128,8 +126,8 @@ static int put_at(lua_State *L, gr_context *c, gr_call *q) {
   gr_l_check_device(L, q->a, into, q->options);
   const int64_t at = gr_l_check_at(L, q->options, into, q->at);
   const gr_array one = gr_l_element(into, at);
-  if (gr_array_overlap(&one, q->a) || (q->b && gr_array_overlap(&one, q->b)))
-    gr_l_argerror(L, q->options, "option 'into': overlaps the input");
+  gr_l_check_disjoint(L, q->options, &one, q->a, "input");
+  gr_l_check_disjoint(L, q->options, &one, q->b, "input");
   check_apart(L, q, &one);
   gr_l_before_output(L, c, q->gather);
   GR_TRY_WITH(L, c, culprit(q), q->of.e, q->with.e, run_at(L, c, q, into, at));

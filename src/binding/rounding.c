@@ -56,13 +56,8 @@ gr_op gr_l_option_accumulate(lua_State *L, int arg, gr_op op, gr_dtype t) {
 #define GR_X(mode) {GR_OP_sum_##mode, GR_OP_dot_##mode},
   static const gr_op siblings[][2] = {GR_MODES(GR_X)};
 #undef GR_X
-  char hint[GR_HINT], text[GR_OPTION_TEXT];
-  const char *mode = gr_l_option_string(L, arg, "accumulate", text);
-  int k = 0;
-  if (!mode) return op;
-  while (modes[k] && strcmp(mode, modes[k])) k++;
-  if (!modes[k])
-    gr_l_argerror(L, arg, "option 'accumulate': unknown mode '%.40s'%s", mode, gr_l_hint(mode, modes, hint));
+  const int k = gr_l_option_among(L, arg, "accumulate", modes, "unknown mode");
+  if (k < 0) return op;
   if (!gr_is_float(t)) gr_l_argerror(L, arg, "option 'accumulate': float dtype expected, got %s", gr_dtypes[t].name);
   return modes[k + 1] ? siblings[k][op == GR_OP_dot] : op; /* the last, f64, is how it is */
 }

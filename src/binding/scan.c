@@ -119,7 +119,7 @@ static int l_rmsnorm(lua_State *L) {
   gr_kernel_choice k = gr_l_option_kernel(L, at, GR_TAUGHT_rmsnorm, x);
   if (w) gr_l_check_like(L, x, w, x->n / rows, " (of a row)", "xw", 2);
   gr_array *out = gr_l_option_into(L, at, x->dtype, x->n, x);
-  if (out && w && gr_array_overlap(out, w)) gr_l_argerror(L, at, "option 'into': overlaps the weights");
+  gr_l_check_disjoint(L, at, out, w, "weights");
   gr_l_check_timed_into(L, at, &k, x, out);
   if (!out) out = gr_l_new_like(L, c, x, x->dtype);
   GR_TRY(L, c, 1, k.info ? gr_ladder_rmsnorm(c, &k, x, w, out, rows, eps) : gr_rmsnorm(c, x, w, out, rows, eps));

@@ -22,12 +22,8 @@ static double check_share(lua_State *L, int i, int64_t which) {
 }
 
 static gr_quantile_method check_method(lua_State *L) {
-  char hint[GR_HINT], text[GR_OPTION_TEXT];
-  const char *name = gr_l_option_string(L, 3, "method", text);
-  if (!name) return GR_LINEAR;
-  for (int k = 0; gr_method_names[k]; k++)
-    if (!strcmp(name, gr_method_names[k])) return (gr_quantile_method)k;
-  gr_l_argerror(L, 3, "option 'method': unknown method '%.40s'%s", name, gr_l_hint(name, gr_method_names, hint));
+  const int k = gr_l_option_among(L, 3, "method", gr_method_names, "unknown method");
+  return k < 0 ? GR_LINEAR : (gr_quantile_method)k;
 }
 
 /* The shares of the table at 2, or the only one, in a block on the stack. */
