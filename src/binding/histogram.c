@@ -27,10 +27,7 @@ static int64_t check_bins(lua_State *L, int arg, const char *name, int64_t bins)
 static gr_array *edges_option(lua_State *L, gr_context *c, const gr_array *a) {
   gr_array *edges = gr_l_option_numbers(L, c, 2, "edges", a, GR_F64, "edge");
   if (!edges) return NULL;
-  if (edges->n < 2) gr_l_argerror(L, 2, "option 'edges': 2 or more edges expected, got %lld", (long long)edges->n);
-  if (edges->dtype != GR_F64)
-    gr_l_argerror(L, 2, "option 'edges': dtype f64 expected, got %s", gr_dtypes[edges->dtype].name);
-  gr_l_check_device(L, a, edges, 2);
+  gr_l_check_edges(L, 2, "edges", a, edges);
   return edges;
 }
 

@@ -97,11 +97,7 @@ static gr_array *read_edges(lua_State *L, gr_context *c, const gr_array *a, int 
   static const char *const names[2] = {"edges[1]", "edges[2]"};
   if (!push_part(L, "edges", k, 0)) return NULL;
   gr_array *edges = gr_l_top_numbers(L, c, OPTIONS, names[k], a, GR_F64, "edge");
-  if (edges->n < 2)
-    gr_l_argerror(L, OPTIONS, "option '%s': 2 or more edges expected, got %lld", names[k], (long long)edges->n);
-  if (edges->dtype != GR_F64)
-    gr_l_argerror(L, OPTIONS, "option '%s': dtype f64 expected, got %s", names[k], gr_dtypes[edges->dtype].name);
-  gr_l_check_device(L, a, edges, OPTIONS);
+  gr_l_check_edges(L, OPTIONS, names[k], a, edges);
   return edges;
 }
 

@@ -61,6 +61,13 @@ gr_array *gr_l_option_numbers(lua_State *L, gr_context *c, int arg, const char *
   return gr_l_top_numbers(L, c, arg, name, beside, dtype, each);
 }
 
+void gr_l_check_edges(lua_State *L, int arg, const char *name, const gr_array *a, const gr_array *edges) {
+  if (edges->n < 2) gr_l_argerror(L, arg, "option '%s': 2 or more edges expected, got %lld", name, (long long)edges->n);
+  if (edges->dtype != GR_F64)
+    gr_l_argerror(L, arg, "option '%s': dtype f64 expected, got %s", name, gr_dtypes[edges->dtype].name);
+  gr_l_check_device(L, a, edges, arg);
+}
+
 gr_array *gr_l_top_numbers(lua_State *L, gr_context *c, int arg, const char *name, const gr_array *beside,
                            gr_dtype dtype, const char *each) {
   char text[96];

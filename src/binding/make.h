@@ -13,5 +13,7 @@ gr_array *gr_l_option_numbers(lua_State *L, gr_context *c, int arg, const char *
 /* The same of the value on top of the stack, which is part of that option. */
 gr_array *gr_l_top_numbers(lua_State *L, gr_context *c, int arg, const char *name, const gr_array *a, gr_dtype,
                            const char *each);
+/* What must hold of such an array if it is edges of a's bins. */
+void gr_l_check_edges(lua_State *L, int arg, const char *name, const gr_array *a, const gr_array *edges);
 
 #endif

@@ -361,7 +361,8 @@ int gr_l_operator_reduce(lua_State *L, gr_custom *u, int first, int options) {
   if (gr_l_options(L, options, names)) {
     read_shape(L, &q);
     if (q.transposed) gr_l_turn_shape(&q.shape, q.of.a);
-    q.has_at = gr_l_option_at(L, options, &q.shape, &q.at);
+    q.has_at = gr_l_option_int(L, options, "at", &q.at);
+    gr_l_check_places(L, options, &q.shape, q.has_at, gr_l_has_option(L, options, "into"));
     q.later = gr_l_option_flag(L, options, "async");
     q.keepdims = gr_l_option_flag(L, options, "keepdims");
     comm = gr_l_option_comm(L, options);

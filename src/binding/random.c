@@ -136,9 +136,7 @@ static int l_choice(lua_State *L) {
   gr_l_options(L, 3, names);
   choice.replace = replaces(L);
   const gr_array *w = choice.weights = gr_l_option_elements(L, 3, "weights");
-  if (w && w->n != a->n)
-    gr_l_argerror(L, 3, "option 'weights': length %lld expected, got %lld", (long long)a->n, (long long)w->n);
-  if (w) gr_l_check_device(L, a, w, 3);
+  if (w) gr_l_check_weights(L, 3, a, w);
   if (k && !a->n) gr_l_argerror(L, 1, "array is empty: '%s' needs an element", gr_l_name(L));
   if (!choice.replace && k > a->n)
     gr_l_argerror(L, 2, "%lld elements at most, each once, expected, got %lld", (long long)a->n, (long long)k);

@@ -51,14 +51,9 @@ static void refuse_without_rows(lua_State *L, const gr_call *q) {
   if (name) gr_l_argerror(L, q->options, "option '%s': only together with '%s'", name, q->a->rows ? "axis" : "rows");
 }
 
-/* {into = array, at = i}, which goes with neither rows nor segments; 'into' needs one of the three. */
 static void read_at(lua_State *L, gr_call *q) {
-  int many = q->shape.rows || q->shape.segments;
   q->has_at = (q->given & HAS_at) && gr_l_option_int(L, q->options, "at", &q->at);
-  if (q->has_at && many)
-    gr_l_argerror(L, q->options, "option 'at': takes no '%s'", q->shape.rows ? "rows" : "segments");
-  if (q->has_at || many) return;
-  if (q->given & HAS_into) gr_l_argerror(L, q->options, "option 'into': only together with 'at', 'rows' or 'segments'");
+  gr_l_check_places(L, q->options, &q->shape, q->has_at, q->given & HAS_into);
 }
 
 static void read_segments(lua_State *L, gr_call *q) {

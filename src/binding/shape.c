@@ -21,12 +21,11 @@ int gr_l_option_segments(lua_State *L, int arg, const gr_array *a, gr_segments *
   return 1;
 }
 
-int gr_l_option_at(lua_State *L, int arg, const gr_shape *shape, int64_t *at) {
-  const int many = shape->rows || shape->segments, has_at = gr_l_option_int(L, arg, "at", at);
+void gr_l_check_places(lua_State *L, int arg, const gr_shape *shape, int has_at, int has_into) {
+  const int many = shape->rows || shape->segments;
   if (has_at && many) gr_l_argerror(L, arg, "option 'at': takes no '%s'", shape->rows ? "rows" : "segments");
-  if (!has_at && !many && gr_l_has_option(L, arg, "into"))
+  if (!has_at && !many && has_into)
     gr_l_argerror(L, arg, "option 'into': only together with 'at', 'rows' or 'segments'");
-  return has_at;
 }
 
 int64_t gr_l_check_at(lua_State *L, int arg, const gr_array *into, int64_t at) {

@@ -12,10 +12,10 @@
 int gr_l_option_segments(lua_State *L, int arg, const gr_array *a, gr_segments *);
 
 /*
-** {into = array, at = i}, which goes with neither rows nor segments; 'into' needs one of the three. Whether 'at' is
-** there.
+** {into = array, at = i}, of which those are there: 'at' goes with neither rows nor segments; 'into' needs one of the
+** three.
 */
-int gr_l_option_at(lua_State *L, int arg, const gr_shape *, int64_t *at);
+void gr_l_check_places(lua_State *L, int arg, const gr_shape *, int has_at, int has_into);
 int64_t gr_l_check_at(lua_State *L, int arg, const gr_array *into, int64_t at); /* from 1; raises if there is none */
 /* That element, as an array which lives no longer than a call. */
 gr_array gr_l_element(const gr_array *, int64_t at);
