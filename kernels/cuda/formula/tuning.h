@@ -29,8 +29,8 @@ struct gr_formula_tuning {
      H100: by 2 rows instead of 4 sums of 2^26 within 1 %; by 2 of several fields instead of 1 cosine f32 2^24 of a * 2
      43.5 -> 48.7 us; by two made 174 -> 181. */
   static constexpr int rows_held = 4, rows_held_of_fields = 1, rows_made = 1;
-  /* Of a sum with extremes beside it: as many find room, as a thread has one pair of keys. Sum, min, max and mean of 2^26
-     f32 take 1.08 of the sum alone, by 2 rows 1.12 (H200). */
+  /* Of a sum with extremes beside it: as many find room, as a thread has one pair of keys. Sum, min, max and mean of
+     2^26 f32 take 1.08 of the sum alone, by 2 rows 1.12 (H200). */
   static constexpr int rows_held_beside = 4;
   /* Of operators of somebody's own: rows in flight, and registers by the size of an element and the words of a state.
      Nothing spills up to four words. H200, f32 2^26 and f64 2^25: by 2 rows 104 -> 121 us, 79 -> 84, by 8 101 and 75,

@@ -98,8 +98,8 @@ struct gr_norm_tuning {
      35.9. */
   template <int size> static constexpr int softmax_few_own = size == 2 ? 8 : 4;
   /* 16-bit rows of two elements a lane, 16 threads each: threads of a multiprocessor from which on; else a warp has
-     one. f16 6000 x 300 4.8 -> 5.5 us, 12000 x 300 8.2 -> 7.9, 300 columns of 120 MB 122 -> 107. Of other dtypes always:
-     f32 6000 x 133 3.8 -> 3.2, 120 MB 92 -> 70, f64 x 98 92 -> 69 (H200). */
+     one. f16 6000 x 300 4.8 -> 5.5 us, 12000 x 300 8.2 -> 7.9, 300 columns of 120 MB 122 -> 107. Of other dtypes
+     always: f32 6000 x 133 3.8 -> 3.2, 120 MB 92 -> 70, f64 x 98 92 -> 69 (H200). */
   static constexpr int softmax_few_resident = 1280;
   /* 16-bit rows go out by way of shared memory if they fill so many hundredths of the places that their threads have:
      f16, H200, us of 60 MB, rows of 7 80 -> 52, 15 111 -> 52, 31 76 -> 52, 111 68 -> 49; of 25 59 -> 60; below, rows of
@@ -125,8 +125,8 @@ struct gr_norm_tuning {
   static constexpr int softmax_full_warps = 1;
   /* Rows of lanes up to which a warp has a row whole, and rows of a block whose warps have one each: by 2 rows of lanes
      65536 x 300 56.0 -> 61.8, x 500 within 1 %; by 2 rows of a block within 1 % (H100). 16-bit rows of up to 2 rows of
-     lanes, if they are not many, have a kernel whose threads have no more elements: bf16 249914 x 342 216 -> 163 us, f16
-     100000 x 500 89.6 -> 71.7. */
+     lanes, if they are not many, have a kernel whose threads have no more elements: bf16 249914 x 342 216 -> 163 us,
+     f16 100000 x 500 89.6 -> 71.7. */
   static constexpr int softmax_few_rows = 4, softmax_least_rows = 2, softmax_warp_rows = 4;
   /* Threads of a multiprocessor, so that their elements stay in registers: of 32 elements no more than 1024 fit, and
      768 take 3 % more of f16. Those of fewer elements: 1024 or 1536 within 1 % (H100). */
