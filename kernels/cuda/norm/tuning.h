@@ -47,12 +47,12 @@ struct gr_norm_tuning {
   /* ---- rmsnorm, rows that begin anywhere in a word: of up to a leaf (rmsnorm_short.cuh), us of 120 MB, for which a
      copy takes 65: f32 of 6 122 -> 84, 25 101 -> 70, 135 127 -> 67, f64 of 83 93 -> 67, f16 of 70 145 -> 108 ---- */
 
-  /* Warps of a block: 2 within 1 %, by 8 f32 of 25 70 -> 71, of 70 70.6 -> 73. Blocks of a multiprocessor, by registers:
-     by 10 f32 and f64 within 2 %, f16 of 70, which spills then, 108 -> 113 (H200). */
+  /* Warps of a block: 2 within 1 %, by 8 f32 of 25 70 -> 71, of 70 70.6 -> 73. Blocks of a multiprocessor, by
+     registers: by 10 f32 and f64 within 2 %, f16 of 70, which spills then, 108 -> 113 (H200). */
   static constexpr int short_warps = 4, short_blocks = 8;
-  /* Bytes of a warp at most: by 4096 f32 of 135 69 -> 79, f64 of 83 74 -> 99, f16 of 70 112 -> 122 (H200). Rows of a warp
-     at most: not measured since they are added up by element. Warps of a multiprocessor before one has several passes
-     of rows: by 16 within 1 % (H200). */
+  /* Bytes of a warp at most: by 4096 f32 of 135 69 -> 79, f64 of 83 74 -> 99, f16 of 70 112 -> 122 (H200). Rows of a
+     warp at most: not measured since they are added up by element. Warps of a multiprocessor before one has several
+     passes of rows: by 16 within 1 % (H200). */
   static constexpr int short_bytes = 6144, short_rows = 256, short_resident = 32;
   /* Words of a lane at a time, where they are copied, of longer rows too. Not measured since. */
   static constexpr int fetched = 2;
