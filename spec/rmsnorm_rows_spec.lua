@@ -56,5 +56,26 @@ describe("rmsnorm of many rows", function()
         assert.are_equal(found[1], found[2], ("%s %d x %d"):format(dtype, rows, columns))
       end
     end)
+
+    -- Rows of less than a word, of up to 16 elements, and of whole words, from an element on where no word begins.
+    it("has the same bits of a view and its copy, of narrow rows of " .. dtype, function()
+      local rows = 700
+      for _, columns in ipairs { 1, 2, 3, 5, 7, 12, 16, 25, 32 } do
+        local all = gr.rand(rows * columns + 1, { seed = columns }):sub(0.5):cast(dtype)
+        local w, plain, weighted = gr.randn(columns, { seed = 7 }):cast(dtype), {}, {}
+        for _, device in ipairs { "cpu", here } do
+          gr.use(device)
+          local view = all:slice(2)
+          for _, x in ipairs { view, view:copy() } do
+            plain[#plain + 1] = gr.rmsnorm(x, nil, { rows = rows }):digest()
+            weighted[#weighted + 1] = gr.rmsnorm(x, w, { rows = rows }):digest()
+          end
+        end
+        for k = 2, #plain do
+          assert.are_equal(plain[1], plain[k], ("%s %d x %d, %d"):format(dtype, rows, columns, k))
+          assert.are_equal(weighted[1], weighted[k], ("%s %d x %d, weights, %d"):format(dtype, rows, columns, k))
+        end
+      end
+    end)
   end
 end)

@@ -9,6 +9,7 @@ static void store(gr_dtype t, void *out, int64_t v, gr_value value, int which) {
   case GR_##id: ((type *)out)[v] = (type)WHOLE; break;
     GR_INTEGERS(GR_X)
 #undef GR_X
+#undef WHOLE
     case GR_F16: ((gr_f16 *)out)[v] = gr_f64_to_f16(f); break;
     case GR_BF16: ((gr_bf16 *)out)[v] = gr_f64_to_bf16(f); break;
     case GR_F32: ((float *)out)[v] = gr_f64_to_f32(f); break;

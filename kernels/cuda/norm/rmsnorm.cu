@@ -302,9 +302,9 @@ static cudaError_t start_pieces(const rmsnorm_args *q, rmsnorm_plan p, const gr_
 }
 
 /*
-** As few threads to a row as have 16 lanes each; of rows with more elements than there are lanes a warp, unless it then
-** has a row for each group of threads. As many rows to a warp as give each multiprocessor enough warps, if rows lie one
-** behind the other.
+** As few threads share a row as have 16 lanes each. Rows with more elements than the tree has lanes have a whole warp
+** instead, if a warp would not get a row for each of its groups of threads. As many rows to a warp as give each
+** multiprocessor enough warps, if rows lie one behind the other.
 */
 template <gr_dtype D> static cudaError_t start_short(const rmsnorm_args *q, const gr_cuda_run *run) {
   constexpr int lanes = GR_LANES(gr_size<D>);

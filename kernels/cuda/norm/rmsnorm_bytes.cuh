@@ -1,13 +1,15 @@
 /*
-** What rmsnorm does with rows that begin anywhere in a word: bytes lie in shared memory as they do in memory, squares
-** are added up element by element, and of what is written it is known where whole words begin and end.
+** What the kernels of rmsnorm for rows that begin anywhere in a word share: bytes lie in shared memory as they do in
+** memory (loose_bytes), squares are added up element by element (squares_of_row), and of what is written it is known
+** where whole words begin and end (cut_bytes).
 */
 #ifndef GR_CUDA_NORM_RMSNORM_BYTES_CUH
 #define GR_CUDA_NORM_RMSNORM_BYTES_CUH
 
 #include "kernels/cuda/norm/rmsnorm.cuh"
 
-/* Words in shared memory for so many bytes, which begin anywhere in the first; readers may touch one word behind. */
+/* Words in shared memory for so many bytes: up to 15 more before the first one, in whole words, and a word behind,
+   which readers may touch. */
 static __host__ __device__ constexpr int loose_words(int bytes) { return (bytes + 30) / 16 + 1; }
 
 /* Bytes in shared memory, the first one `shift` bytes into a word. */
@@ -65,8 +67,8 @@ struct squares_of_row {
     return gr_size<D> <= 4 ? __fma_rn(of, of, s) : s + of * of;
   }
   /*
-  ** Lanes of one element each: at, at + apart, at + 2 apart, ... to `count`, folded by halves. Of these here number
-  ** first, first + step, ... half: the first half of them is known to be there.
+  ** `count` lanes of one element each, folded by halves: number i is element at + i * apart. This call folds numbers
+  ** first, first + step, first + 2 step and so on. half: the first half of all is known to be there.
   */
   template <int count, bool half, int first = 0, int step = 1>
   __device__ __forceinline__ double single(int at, int apart) const {

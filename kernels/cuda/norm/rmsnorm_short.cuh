@@ -18,8 +18,9 @@ typedef struct short_plan {
 
 /*
 ** Sums of squares of `rows` rows that lie one behind the other from x on, into sums. Threads of different rows should
-** meet different banks: neighbouring rows of a thread each mostly do, as n is odd or not far from it, and others do if
-** those that are added up at once lie `passes` apart.
+** meet different banks: of an odd n, or twice one, neighbouring rows of a thread each mostly do, and others do if those
+** that are added up at once lie `passes` apart. Of rows of whole words, which come here where the first one begins
+** within one, many meet at the same bank.
 */
 template <gr_dtype D, bool brain>
 static __device__ __forceinline__ void sums_of_short(row_factor<D> *sums, const loose_bytes &x, int rows, int n,

@@ -88,7 +88,7 @@ struct __align__(16) packed_word {
   }
 };
 
-/* The factor of a row; for 16-bit elements also rounded down and up, as f32. */
+/* The factor of a row; for 16-bit elements also rounded down and up, as f32, and whether these bounds mean anything. */
 template <gr_dtype D>
 struct row_factor {
   double r;
@@ -105,14 +105,14 @@ struct row_factor<GR_F16> {
   __device__ __forceinline__ bool finite() const { return low > 0 && high < INFINITY; }
 };
 
-/* The factors of a word's elements. All are of one row, */
+/* The factors of a word's elements, all of which are of one row. */
 template <gr_dtype D>
 struct one_factor {
   row_factor<D> row;
   __device__ __forceinline__ const row_factor<D> &of(int) const { return row; }
   __device__ __forceinline__ bool finite() const { return row.finite(); }
 };
-/* or `first` of them are of one row and the others of the next, */
+/* The same where `first` of them are of one row, and the others of the next. */
 template <gr_dtype D>
 struct two_factors {
   row_factor<D> rows[2];
@@ -120,7 +120,7 @@ struct two_factors {
   __device__ __forceinline__ row_factor<D> of(int c) const { return c < first ? rows[0] : rows[1]; }
   __device__ __forceinline__ bool finite() const { return rows[0].finite() && rows[1].finite(); }
 };
-/* or they are of rows of less than a word, the first one number `at` of its row. */
+/* The same of rows that are shorter than a word; the first element is number `at` of its row. */
 template <gr_dtype D>
 struct many_factors {
   const row_factor<D> *rows;

@@ -104,8 +104,9 @@ template <gr_dtype D> static bool is_few(const softmax_args &q, const gr_cuda_ru
 }
 
 /*
-** Takes the least width that does, or, where rows are dense, 8 for 16 and 16 for 32 and 64: then threads have twice or
-** four times as many elements. Rows of one or two elements are one thread's with room for two.
+** Takes the least width that does, or, where rows are dense, less from 16 on (`dense`): then threads have twice or four
+** times as many elements. The last row of that table is of 16-bit floats and f32 alone, as no f64 row is longer than
+** 128. Rows of one or two elements are one thread's with room for two.
 */
 template <gr_dtype D>
 static cudaError_t start_few(softmax_args *q, const gr_cuda_run *run) {

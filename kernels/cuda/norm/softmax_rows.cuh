@@ -1,6 +1,7 @@
 /*
-** Softmax of rows that are longer than a leaf has lanes. Each is read once and waits in registers for its sum: it has a
-** warp, a block, or several blocks, which publish the largest element and the sum of what they have.
+** Softmax of rows that are longer than a leaf has lanes, but for those that softmax_few takes (is_few). Each is read
+** once and waits in registers for its sum: it has a warp, a block, or several blocks, which publish the largest element
+** and the sum of what they have.
 */
 #ifndef GR_CUDA_NORM_SOFTMAX_ROWS_CUH
 #define GR_CUDA_NORM_SOFTMAX_ROWS_CUH

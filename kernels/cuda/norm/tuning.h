@@ -45,7 +45,8 @@ struct gr_norm_tuning {
   static constexpr int pieces_unrolled = 2;
 
   /* ---- rmsnorm, rows that begin anywhere in a word: of up to a leaf (rmsnorm_short.cuh), us of 120 MB, for which a
-     copy takes 65: f32 of 6 122 -> 84, 25 101 -> 70, 135 127 -> 67, f64 of 83 93 -> 67, f16 of 70 145 -> 108 ---- */
+     copy takes 65: f32 of 6 122 -> 84, 25 101 -> 70, 135 127 -> 67, f64 of 83 93 -> 67, f16 of 70 145 -> 108. Other
+     figures are of other runs, beside what was in use then. ---- */
 
   /* Warps of a block: 2 within 1 %, by 8 f32 of 25 70 -> 71, of 70 70.6 -> 73. Blocks of a multiprocessor, by
      registers: by 10 f32 and f64 within 2 %, f16 of 70, which spills then, 108 -> 113 (H200). */

@@ -34,8 +34,9 @@ struct gr_few_words {
      instructions that do nothing. */
   static __device__ __forceinline__ bool none_from(int r, int n) { return r % 4 == 0 && r >= n; }
   /*
-  ** Those of n rows, at this lane's place `at`, from where on the warp's columns have `left` bytes. Where rows begin
-  ** anywhere in a word, a lane reads the word that its own columns begin in, and its neighbour has what they end in.
+  ** Those of n rows, at this lane's place `at`, from where on the warp's columns have `left` bytes, which may be none.
+  ** Where rows begin anywhere in a word, a lane reads the word that its own columns begin in, and its neighbour has
+  ** what they end in. What a lane has not read it passes on as it is: nobody's columns are in it.
   */
   static __device__ __forceinline__ void load(typename F::Word (&w)[rows], const char *at, int64_t stride, int n,
                                               int left, bool unaligned) {
@@ -175,7 +176,8 @@ __device__ __forceinline__ void gr_few_extremes(W &w, int n, typename R::Lane (&
   }
 }
 
-/* Warps take strips of 32 words, one after the other; of 31, if the last lane only has what its neighbour's end in. */
+/* Warps take strips of 32 words, one after the other; of 31 where rows begin anywhere in a word: then the last lane
+   only reads the word in which its neighbour's columns end. */
 template <class R, int bytes, gr_few_second second>
 __device__ __forceinline__ void gr_few_strips(const gr_reduce_args &q, int64_t *own) {
   using W = gr_few_words<R::dtype, bytes, second>;

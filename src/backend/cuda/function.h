@@ -4,7 +4,8 @@
 
 #include "src/backend/cuda/cuda.h"
 
-/* A function with these parameters that does `call`, which is of the queue q, with the queue's device current. */
+/* A function with these parameters, the first of which is named base, that does `call`, in which q is base's queue,
+   with that queue's device current. */
 #define GR_CUDA_FUNCTION(name, call, ...)     \
   gr_status name(__VA_ARGS__) {               \
     gr_cuda_queue *q = (gr_cuda_queue *)base; \

@@ -26,7 +26,8 @@ typedef struct gr_named {
   gr_given given;
 } gr_named;
 
-/* The text with these, in memory of its own; the caller drops *out, even after a failure. */
+/* The text with these, all names of which are among them, in memory of its own; the caller drops *out, even after a
+   failure. */
 gr_status gr_formula_express(gr_context *, const char *text, const gr_named *, int count, gr_expression **out);
 
 /*
