@@ -12,7 +12,7 @@ BRIEF =
 long_specs = $(addprefix spec/,$(addsuffix _spec.lua,save stop large golden safe pool feed ftz wild memory matrix \
   series operator scan reductions histogram order missing present histogram2d heat stack fromdlpack wrap spreads fork \
   processes tasks_page ladder fuse operator_use missing_bits background scope tasks hostile lookup_rising \
-  present_variance))
+  present_variance vectors softmax draws lookup quantile))
 brief_specs = $(filter-out $(long_specs),$(wildcard spec/*_spec.lua))
 # What depends on LuaJIT's own types and its compiler, of the long ones.
 jit_specs = $(addprefix spec/,$(addsuffix _spec.lua,wrap fromdlpack background scope safe operator))
