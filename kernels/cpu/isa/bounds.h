@@ -1,10 +1,12 @@
-/* What exponentials ask of sets that multiply and add at once: that for floats, and comparisons of several vectors. */
+/*
+** What exponentials ask of sets that multiply and add at once: that for floats (vf_fused), and whether all lanes of n
+** vectors are `least` or more (vd_all_from, vf_all_from).
+*/
 #ifndef GR_CPU_BOUNDS_H
 #define GR_CPU_BOUNDS_H
 
 #if GR_W == 8
 GR_INLINE vf vf_fused(vf x, vf y, vf z) { return (vf)_mm512_fmadd_ps((__m512)x, (__m512)y, (__m512)z); }
-/* Whether all lanes of n vectors are `least` or more. */
 GR_INLINE int vd_all_from(int n, const vd *x, double least) {
   __mmask8 m = 0xff;
   int j;
@@ -19,7 +21,6 @@ GR_INLINE int vf_all_from(int n, const vf *x, float least) {
 }
 #elif GR_CPU_X86
 GR_INLINE vf vf_fused(vf x, vf y, vf z) { return (vf)_mm256_fmadd_ps((__m256)x, (__m256)y, (__m256)z); }
-/* Whether all lanes of n vectors are `least` or more. */
 GR_INLINE int vd_all_from(int n, const vd *x, double least) {
   int all = 0xf, j;
   GR_UNROLL for (j = 0; j < n; j++) {
@@ -36,7 +37,6 @@ GR_INLINE int vf_all_from(int n, const vf *x, float least) {
 }
 #else
 GR_INLINE vf vf_fused(vf x, vf y, vf z) { return (vf)vfmaq_f32((float32x4_t)z, (float32x4_t)x, (float32x4_t)y); }
-/* Whether all lanes of n vectors are `least` or more. */
 GR_INLINE int vd_all_from(int n, const vd *x, double least) {
   uint64x2_t all = vdupq_n_u64(UINT64_MAX);
   int j;
