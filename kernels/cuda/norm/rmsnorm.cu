@@ -1,130 +1,14 @@
 /*
 ** RMSNorm: x / sqrt(mean(x^2) + eps) * w, row by row. Rows are read once and wait in shared memory while their sum of
-** squares folds along the tree: several of up to 2 KB to a warp, longer ones a warp to a leaf and up to 64 KB to a
-** block; of still longer ones several blocks have a piece each and wait for each other's sums, or, of many, blocks
-** stay and pass one after the other through a ring. Rows that are not of whole aligned words have kernels of their own:
-** of up to a leaf several to a warp (short), longer ones a warp to a leaf (loose). What is strided, or longer than all
-** blocks hold, takes two launches: the sums of squares by the reduction, then the scaling.
+** squares folds along the tree: several short ones to a warp, longer ones a warp to a leaf and up to 64 KB to a block;
+** of still longer ones several blocks have a piece each and wait for each other's sums, or, of many, blocks stay and
+** pass one after the other through a ring. Rows that are not of whole aligned words (loose) have kernels of their own.
+** What is strided, or longer than all blocks hold, takes two launches: the sums of squares by the reduction, then the
+** scaling.
 */
 #include "kernels/cuda/norm/rmsnorm_loose.cuh"
 #include "kernels/cuda/norm/rmsnorm_ring.cuh"
 #include "kernels/cuda/norm/rmsnorm_short.cuh"
-
-/* Sets of rows whose sums are made at once, where a thread has `words` words of a row. */
-template <int words>
-constexpr int sets_at_once = words == 1 ? Tuning::rows_together : 2;
-
-/*
-** The sums of squares of G rows, one from each of G sets that follow each other in shared memory. The `threads` threads
-** that fetched a row of each are split into G groups: group number `set` has that set's row, each of its threads what
-** G threads fetched of it, threads / G apart, so that the upper steps of the tree are additions within a thread. Groups
-** begin at different ones of the G, so that they meet different banks.
-*/
-template <gr_dtype D, int words, int G>
-static __device__ __forceinline__ double sum_of_sets(const uint4 *kept, int threads, int all, int lane, bool brain) {
-  static_assert(G == 2 || G == 4, "the tree's steps below are one or two");
-  constexpr int C = per_word<D>;
-  const int t = lane & (threads - 1), apart = threads / G, set = t / apart;
-  const uint4 *row = kept + set * words * 32 + (lane - t);
-  double s[G / 2][C];
-#pragma unroll
-  for (int j = 0; j < G; j++) {
-    const int at = t - set * apart + ((j + set) & (G - 1)) * apart;
-    double(&sum)[C] = s[j & (G / 2 - 1)];
-    if (words == 1) { /* one square a lane of the tree: to add the second to it is the tree's first step */
-      if (j < G / 2) start_squares<D>(sum);
-      if (at < all) add_squares<D>(sum, row[at], brain);
-    } else {
-      double more[C];
-      start_squares<D>(more);
-#pragma unroll
-      for (int k = 0; k < words; k++)
-        if (at + k * 32 < all) add_squares<D>(more, row[at + k * 32], brain);
-#pragma unroll
-      for (int c = 0; c < C; c++) sum[c] = j < G / 2 ? more[c] : sum[c] + more[c];
-    }
-  }
-  if constexpr (G == 4)
-#pragma unroll
-    for (int c = 0; c < C; c++) s[0][c] += s[1][c];
-  return fold_squares<D>(s[0], apart, lane);
-}
-
-/*
-** Rows of up to 2 KB: `threads` threads a row, each with `used` of its words, in sets of 32 / threads rows; whichever
-** way they fold, a thread of a row keeps the sum of one set. Sets of many rows fold together where it is known when
-** compiled for how many words a thread has room (fixed).
-*/
-template <gr_dtype D, int fixed>
-static __global__ void __launch_bounds__(Tuning::rows_warps * 32, Tuning::rows_blocks<fixed != 0, gr_size<D>>)
-    rmsnorm_rows(const __grid_constant__ rmsnorm_args q, int threads, int used_words, int sets) {
-  constexpr int C = per_word<D>, G = sets_at_once<fixed ? fixed : 1>;
-  const int used = fixed == 1 ? 1 : used_words, words = fixed ? fixed : used;
-  __shared__ uint4 kept[Tuning::rows_warps][Tuning::rows_words * 32];
-  int lane = threadIdx.x & 31, warp = gr_warp_index(), t = lane & (threads - 1), per = 32 / threads;
-  int all = (int)(q.n * gr_size<D> / 16);
-  int64_t row = (blockIdx.x * (int64_t)Tuning::rows_warps + warp) * sets * per + lane / threads;
-  uint4 *mine = kept[warp] + lane;
-  gr_start_reading(q.inputs_stable);
-#pragma unroll 1
-  for (int i = 0; i < sets; i++) {
-    const uint4 *from = (const uint4 *)(q.x + (row + i * per) * q.x_step) + t;
-    if (row + i * per < q.count)
-#pragma unroll 1
-      for (int k = 0; k < used; k++)
-        if (t + k * threads < all) gr_copy_async<16>(mine + (i * words + k) * 32, from + k * threads);
-  }
-  gr_copies_wait();
-  double sum = 0;
-  if constexpr (fixed) {
-    __syncwarp();
-#pragma unroll 1
-    for (int i = 0; i < sets; i += G) {
-      double of_set = sum_of_sets<D, fixed, G>(kept[warp] + i * fixed * 32, threads, all, lane, q.brain);
-      if (i / G == t % (threads / G)) sum = of_set;
-    }
-  } else {
-#pragma unroll 1
-    for (int i = 0; i < sets; i++) {
-      double s[C], folded;
-      start_squares<D>(s);
-#pragma unroll(Tuning::rows_unrolled)
-      for (int k = 0; k < words; k++)
-        if (t + k * threads < all) add_squares<D>(s, mine[(i * words + k) * 32], q.brain);
-      folded = fold_squares<D>(s, threads, lane);
-      if ((t & (Tuning::rows_words - 1)) == i) sum = folded;
-    }
-  }
-  row_factor<D> own;
-  own.set(factor_of(q, sum)); /* the divisions and roots of all sets at once, a lane each */
-  gr_await_earlier();
-#pragma unroll 1
-  for (int k = 0; k < used; k++) {
-    weights_word<D> w;
-    bool present = t + k * threads < all;
-    if (q.w && present) w.set(__ldg((const uint4 *)q.w + k * threads + t), q.brain);
-#pragma unroll(Tuning::rows_unrolled)
-    for (int i = 0; i < sets; i++) {
-      const int keeper = lane - t + (fixed ? i % G * (threads / G) + i / G : i);
-      uint4 *to = (uint4 *)(q.out + (row + i * per) * q.out_step) + k * threads + t, y;
-      const uint4 x = mine[(i * words + k) * 32];
-      one_factor<D> factor;
-      if constexpr (gr_size<D> == 2) {
-        factor.row.low = __shfl_sync(~0u, own.low, keeper), factor.row.high = __shfl_sync(~0u, own.high, keeper);
-        scaled_16bit scaled(x, factor, q.w != NULL, w, q.brain);
-        if (__any_sync(~0u, scaled.is_open())) {
-          factor.row.r = __shfl_sync(~0u, own.r, keeper);
-          scaled.settle(factor, q.w != NULL, q.brain);
-        }
-        y = scaled.word();
-      } else {
-        factor.row.r = __shfl_sync(~0u, own.r, keeper);
-        y = scale_word<D>(x, factor, q.w != NULL, w, q.brain);
-      }
-      if (present && row + i * per < q.count) __stcg(to, y);
-    }
-  }
-}
 
 /*
 ** A warp for a leaf; `pieces` blocks for a row. A kernel of its own where a block has all of a row: 40 registers, not
@@ -153,7 +37,7 @@ static __global__ void __launch_bounds__(Tuning::pieces_warps * 32, Tuning::piec
   start_squares<D>(s);
 #pragma unroll(Tuning::pieces_unrolled)
   for (int k = 0; k < present; k++) add_squares<D>(s, mine[k * 32], q.brain);
-  double folded = fold_squares<D>(s, 32, lane);
+  double folded = fold_squares<D>(s, lane);
   one_factor<D> factor;
   factor.row.set(factor_of(q, sum_of_row<D, alone>(folded, lane, warp, pieces, partials, tag)));
   if (alone) gr_await_earlier();
@@ -265,23 +149,6 @@ static cudaError_t launch(const void *kernel, void **args, int64_t blocks, int w
                         (cudaStream_t)run->stream);
 }
 
-template <gr_dtype D> static cudaError_t start_rows(const rmsnorm_args *q, const gr_cuda_run *run) {
-  int all = (int)(q->n * gr_size<D> / 16), threads = 1, words = 1;
-  while (threads < 32 && threads < all) threads *= 2;
-  while (words * threads < all) words *= 2;
-  int used = (all + threads - 1) / threads;
-  int sets = threads < Tuning::rows_words / words ? threads : Tuning::rows_words / words;
-  /* Few rows: rather more warps. */
-  while (sets > 1 && q->count * threads < (int64_t)run->chip->sms * Tuning::rows_resident * 32 * sets) sets /= 2;
-  const void *kernel = (const void *)rmsnorm_rows<D, 0>;
-  if (words == 1 && sets % sets_at_once<1> == 0) kernel = (const void *)rmsnorm_rows<D, 1>;
-  if (words == 2 && sets % sets_at_once<2> == 0) kernel = (const void *)rmsnorm_rows<D, 2>;
-  if (words == 4 && sets % sets_at_once<4> == 0) kernel = (const void *)rmsnorm_rows<D, 4>;
-  int64_t rows = (int64_t)Tuning::rows_warps * sets * (32 / threads);
-  void *args[] = {(void *)q, &threads, &used, &sets};
-  return launch(kernel, args, (q->count + rows - 1) / rows, Tuning::rows_warps, 0, run);
-}
-
 /* Room for the partials of all rows. */
 static cudaError_t partials_of(const rmsnorm_args *q, int pieces, const gr_cuda_run *run, gr_halves **out) {
   int e = gr_cuda_need(run, GR_COUNTER_BYTES + (size_t)q->count * (size_t)pieces * sizeof(gr_halves));
@@ -302,26 +169,45 @@ static cudaError_t start_pieces(const rmsnorm_args *q, rmsnorm_plan p, const gr_
 }
 
 /*
+** How many rows of a pass, as a power of two, begin in different banks, `apart` bytes from each other, and where many
+** others begin in the same ones, how many lanes the next ones are turned by. Threads meet banks together with the rest
+** of their warp, of elements of 8 bytes with half of it; two elements of 2 bytes are in one bank.
+*/
+template <int size> static void plan_turns(short_plan *p, int64_t apart) {
+  constexpr int bank = size == 8 ? 8 : 4, banks = 128 / bank;
+  if (apart % bank != 0) return;
+  while ((apart / bank << p->apart_log2) % banks != 0) p->apart_log2++;
+  if (banks >> p->row_threads_log2 >> p->apart_log2 >= Tuning::short_turned<size>)
+    p->turn = size == 2 && p->row_threads_log2 == 0 ? 2 : 1;
+}
+
+/*
 ** As few threads share a row as have 16 lanes each. Rows with more elements than the tree has lanes have a whole warp
 ** instead, if a warp would not get a row for each of its groups of threads. As many rows to a warp as give each
-** multiprocessor enough warps, if rows lie one behind the other.
+** multiprocessor enough warps; loose ones only if they lie one behind the other.
 */
-template <gr_dtype D> static cudaError_t start_short(const rmsnorm_args *q, const gr_cuda_run *run) {
+template <gr_dtype D>
+static cudaError_t start_short(const rmsnorm_args *q, bool whole, const gr_cuda_run *run) {
   constexpr int lanes = GR_LANES(gr_size<D>);
   const int64_t bytes = q->n * gr_size<D>, each = q->count / ((int64_t)run->chip->sms * Tuning::short_resident);
-  short_plan p = {1, 0, 0, (uint32_t)(((1ll << 31) - 1) / q->n + 1)};
+  short_plan p = {};
+  p.inverse = (uint32_t)(((1ll << 31) - 1) / q->n + 1);
   while (short_lanes << p.row_threads_log2 < (q->n < lanes ? q->n : lanes)) p.row_threads_log2++;
   int64_t most = Tuning::short_bytes / bytes, per = 32 >> p.row_threads_log2;
   if (most > Tuning::short_rows) most = Tuning::short_rows;
-  if (most < 1 || q->x_step != bytes || q->out_step != bytes) most = 1;
+  if (most < 1 || (!whole && (q->x_step != bytes || q->out_step != bytes))) most = 1;
   if (q->n > lanes && (most < per || each < per)) p.row_threads_log2 = 5, per = 1;
   const int64_t rows = most < per || each < per ? per : (each < most ? each : most) / per * per;
   p.rows = (int)(rows < most ? rows : most);
   p.stage = loose_words((int)bytes * p.rows);
+  plan_turns<gr_size<D>>(&p, bytes * (p.row_threads_log2 ? (p.rows + per - 1) / per : 1));
+  static const void *const kernels[2][2] = {
+      {(const void *)rmsnorm_short<D, false, false>, (const void *)rmsnorm_short<D, false, true>},
+      {(const void *)rmsnorm_short<D, true, false>, (const void *)rmsnorm_short<D, true, true>}};
   void *args[] = {(void *)q, &p};
   const int64_t blocks = (q->count - 1) / ((int64_t)Tuning::short_warps * p.rows) + 1;
   size_t shared = Tuning::short_warps * ((size_t)p.stage * 16 + (size_t)p.rows * sizeof(row_factor<D>));
-  return launch((const void *)rmsnorm_short<D>, args, blocks, Tuning::short_warps, shared, run);
+  return launch(kernels[whole][p.turn != 0], args, blocks, Tuning::short_warps, shared, run);
 }
 
 template <gr_dtype D>
@@ -359,10 +245,9 @@ template <gr_dtype D> static cudaError_t start(const gr_rmsnorm_job *job, const 
                                      {all_of(job->out)});
   if constexpr ((gr_size<D>) >= Tuning::ring_least_size)
     if (p.ring.slots) return start_ring<D>(&q, p.ring, run);
-  if (p.loose && p.pieces > 0)
-    return job->n * gr_size<D> <= leaf_bytes<D> ? start_short<D>(&q, run) : start_loose<D>(&q, p, run);
-  if (p.pieces == 1 && job->n * gr_size<D> <= Tuning::rows_bytes) return start_rows<D>(&q, run);
-  if (p.pieces > 0) return start_pieces<D>(&q, p, run);
+  if (p.pieces > 0 && job->n * gr_size<D> <= (p.loose ? leaf_bytes<D> : Tuning::short_whole))
+    return start_short<D>(&q, p.whole_words, run);
+  if (p.pieces > 0) return p.loose ? start_loose<D>(&q, p, run) : start_pieces<D>(&q, p, run);
   char *sums;
   gr_reduce_job r = gr_f64_of_each(GR_OP_sumsq, job->dtype, job->x, job->n, job->count);
   cudaError_t e = (cudaError_t)gr_reduce_to_scratch(r, *run, (size_t)job->count * 8, &sums);

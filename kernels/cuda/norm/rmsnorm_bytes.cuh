@@ -67,15 +67,18 @@ struct squares_of_row {
     return gr_size<D> <= 4 ? __fma_rn(of, of, s) : s + of * of;
   }
   /*
-  ** `count` lanes of one element each, folded by halves: number i is element at + i * apart. This call folds numbers
+  ** `count` lanes of one element each, folded by halves: number i is element at + i * apart. turned: at is t + m *
+  ** apart, t less than apart, and they come in the order i ^ m, in which halves are the same. This call folds numbers
   ** first, first + step, first + 2 step and so on. half: the first half of all is known to be there.
   */
-  template <int count, bool half, int first = 0, int step = 1>
+  template <int count, bool half, bool turned = false, int first = 0, int step = 1>
   __device__ __forceinline__ double single(int at, int apart) const {
     if constexpr (2 * step == count) {
-      return add(add(0, at + first * apart, half), at + (first + step) * apart, false);
+      if constexpr (turned) return add(add(0, at ^ first * apart, half), at ^ (first + step) * apart, false);
+      else return add(add(0, at + first * apart, half), at + (first + step) * apart, false);
     } else {
-      return single<count, half, first, step * 2>(at, apart) + single<count, half, first + step, step * 2>(at, apart);
+      return single<count, half, turned, first, step * 2>(at, apart) +
+             single<count, half, turned, first + step, step * 2>(at, apart);
     }
   }
   /* Lanes of any number of elements: all of the tree's, `count` of each thread, of which this is number t. */

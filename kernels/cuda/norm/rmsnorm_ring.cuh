@@ -128,7 +128,7 @@ static __global__ void __launch_bounds__(ring_warps * 32, 1)
 #pragma unroll 1
         for (int i = 0; i * GR_ROW_BYTES < left; i++) add_squares<D>(s, mine[i * 32], q.brain);
       }
-      double folded = fold_squares<D>(s, 32, lane);
+      double folded = fold_squares<D>(s, lane);
       /* long since: so that one mbarrier orders both accesses, not a chain of four */
       k.slot().taken.wait(k.at.last_lap());
       if (lane == 0) k.slot().sum = folded;

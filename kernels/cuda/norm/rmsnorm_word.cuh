@@ -234,11 +234,11 @@ static __device__ __forceinline__ void add_squares(double (&s)[per_word<D>], con
   }
 }
 template <gr_dtype D>
-static __device__ __forceinline__ double fold_squares(const double (&s)[per_word<D>], int threads, int lane) {
+static __device__ __forceinline__ double fold_squares(const double (&s)[per_word<D>], int lane) {
   gr_acc v[per_word<D>];
 #pragma unroll
   for (int c = 0; c < per_word<D>; c++) v[c].f[0] = s[c];
-  return gr_fold_halves<gr_in_f64<GR_RED_SUMSQ, D>, per_word<D>>(v, threads, lane).f[0];
+  return gr_fold_halves<gr_in_f64<GR_RED_SUMSQ, D>, per_word<D>>(v, 32, lane).f[0];
 }
 template <gr_dtype D>
 static __device__ __forceinline__ void start_squares(double (&s)[per_word<D>]) {

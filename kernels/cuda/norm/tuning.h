@@ -8,27 +8,6 @@
 #define GR_CUDA_NORM_TUNING_H
 
 struct gr_norm_tuning {
-  /* ---- rmsnorm, several rows to a warp: 2^20 x 64 282 -> 131.9, 2^18 x 256 169 -> 131.9 ---- */
-
-  /* Bytes of the longest such row: by 1024 131072 x 384 138 -> 162, 65536 x 768 within 1 % (H100). */
-  static constexpr int rows_bytes = 2048;
-  /* Warps of a block, and words of a lane, of all its rows: by 8 warps f16 2^20 x 64 78.0 us, 2^18 x 256 82.6, by 4
-     77.7 and 80.5; by 4 words 137 -> 147 (H100). */
-  static constexpr int rows_warps = 4, rows_words = 8;
-  /* Sets of rows of one word a lane that fold at once, each shared by a part of the lanes: by 2, which traded halves,
-     f16 2^20 x 64 97 us, 2^18 x 256 102, now 77.7 and 80.5. The code has 2 and 4. */
-  static constexpr int rows_together = 4;
-  /* Warps of a multiprocessor before one has several sets: by 8 10000 x 64 5.28 -> 5.03, x 256 7.52 -> 7.67 (H100). */
-  static constexpr int rows_resident = 16;
-  /* Blocks of a multiprocessor, by the warps there: of 24 f16 2^20 x 64 83.9 us, 2^18 x 256 90.2, 65536 x 1024 83.8, of
-     32 77.7, 80.5 and 77.4 (on 9.0 some 8 bytes are spilled), of 40 84, 86 and 87; f32 as before, 40 and 48. known: it
-     is known when compiled how many words a thread has. */
-  template <bool known, int size>
-  static constexpr int rows_blocks = (size == 2 ? 32 : known ? 40 : 48) / rows_warps;
-  /* Words or sets that a lane has at a time, in loops over more: by 1 f16 131072 x 768 145 -> 143, f32 x 384 within 1 %
-     (H100). */
-  static constexpr int rows_unrolled = 2;
-
   /* ---- rmsnorm, a warp to a leaf ---- */
 
   /* Leaves of a row in one block at most, and bytes. H100, blocks that wait for no other: by 8 leaves 4096 x 16384 184
@@ -44,18 +23,28 @@ struct gr_norm_tuning {
   /* Words of a lane at a time: 1 or 2 within 1 % (H100, f32 and f16 16384 x 4096). */
   static constexpr int pieces_unrolled = 2;
 
-  /* ---- rmsnorm, rows that begin anywhere in a word: of up to a leaf (rmsnorm_short.cuh), us of 120 MB, for which a
-     copy takes 65: f32 of 6 122 -> 84, 25 101 -> 70, 135 127 -> 67, f64 of 83 93 -> 67, f16 of 70 145 -> 108. Other
+  /* ---- rmsnorm, several rows to a warp (rmsnorm_short.cuh), us of 120 MB, for which a copy takes 62. Rows that begin
+     anywhere in a word: f32 of 6 122 -> 84, 25 101 -> 70, 135 127 -> 67, f64 of 83 93 -> 67, f16 of 70 145 -> 108.
+     Whole ones by words before: f32 of 144 99 -> 63, f16 of 320 116 -> 72, of 64 with weights 77.6 and 77.0. Other
      figures are of other runs, beside what was in use then. ---- */
 
-  /* Warps of a block: 2 within 1 %, by 8 f32 of 25 70 -> 71, of 70 70.6 -> 73. Blocks of a multiprocessor, by
+  /* Bytes of the longest such row of whole words: by 8192 f16 of 1536 60 -> 63, with weights 67 -> 76, 1000 x 2048 4.8
+     -> 5.4 (H200). */
+  static constexpr int short_whole = 2048;
+  /* Warps of a block: 2 within 1 %, by 8 all by 2 %, f64 3000 x 64 3.1 -> 3.5. Blocks of a multiprocessor, by
      registers: by 10 f32 and f64 within 2 %, f16 of 70, which spills then, 108 -> 113 (H200). */
   static constexpr int short_warps = 4, short_blocks = 8;
-  /* Bytes of a warp at most: by 4096 f32 of 135 69 -> 79, f64 of 83 74 -> 99, f16 of 70 112 -> 122 (H200). Rows of a
-     warp at most: not measured since they are added up by element. Warps of a multiprocessor before one has several
-     passes of rows: by 16 within 1 % (H200). */
+  /* Bytes of a warp at most: by 4096 f32 of 135 69 -> 79, f64 of 80 60 -> 65, by 5120 most by 1 % less, but f64 of 96
+     63 -> 70, f16 of 700 74 -> 80. Rows of a warp at most: by 128 f32 of 6 83 -> 78, of 2 117 -> 127, f16 of 2 258 ->
+     285. Warps of a multiprocessor before one has several passes of rows: by 16 f64 30000 x 80 14.5 -> 10.6, f16
+     30000 x 256 12.5 -> 15.8 (H200). */
   static constexpr int short_bytes = 6144, short_rows = 256, short_resident = 32;
-  /* Words of a lane at a time, where they are copied, of longer rows too. Not measured since. */
+  /* Rows of a pass in one bank from which on they begin at other lanes: by 16 f16 of 64 73 -> 92, of 16 79 -> 103; f32
+     and f16 by 4 f32 of 80 66 -> 69, f16 of 96 92 -> 98; f64 by 8 10000 x 64 4.6 -> 5.2. Without that f32 of 32 from
+     the second element on 103 -> 68, f64 of 16 107 -> 62 (H200). */
+  template <int size> static constexpr int short_turned = size == 8 ? 4 : 8;
+  /* Words of a lane at a time, where they are copied, of longer rows too: by 1 f32 of 16 71 -> 68 where it begins in a
+     word, f32 of 160 61 -> 63, all short rows within 1 %, by 4 too (H200); longer ones not measured since. */
   static constexpr int fetched = 2;
   /* Blocks of a multiprocessor that wait for others of a row that begins anywhere, by registers: by 4 f32 2317 x 38101
      199 -> 204 us, 600 x 65537 93 -> 97; by 6 f16, which spill, 217 x 230311 72 -> 91 (H200). */
