@@ -122,7 +122,7 @@ $(plans): spec/plans.c $(filter $(planned:%=$(OBJ)/kernels/cuda/%/%),$(cuda_o))
 	$(call step,$<) $(CC) $(base) $^ -o $@ $(device_libs) -lm -ldl -lpthread
 
 # What a formula's first use costs the driver's compiler, without a device.
-emits = code element emit holes shipped steps text
+emits = code element emit holes rings shipped steps text
 build/bench/compile: bench/compile.c $(emits:%=$(OBJ)/src/backend/jit/%.o) $(OBJ)/src/core/operation.o $(OBJ)/shipped.o
 	@mkdir -p $(@D)
 	$(call step,$@) $(CC) $(base) $^ -o $@ -ldl -lpthread

@@ -197,7 +197,7 @@ end
 
 -- ---- all of it; several skeletons are compressed together, since one says much about the next ----
 
-local TOGETHER = 64
+local TOGETHER = 16
 -- Kernels of what is not NaN, without a tally and with one (src/backend/jit/emit.c).
 local OF_PRESENT = { leaves = { "present", "counted" }, rows_staged = { "rows_staged", "counted_staged" },
   rows_by_element = { "rows_by_element", "counted_rows" },

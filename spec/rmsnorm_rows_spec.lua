@@ -61,11 +61,11 @@ describe("rmsnorm of many rows", function()
     it("has the same bits of a view and its copy, of narrow rows of " .. dtype, function()
       local rows = 700
       for _, columns in ipairs { 1, 2, 3, 5, 7, 12, 16, 25, 32 } do
-        local all = gr.rand(rows * columns + 1, { seed = columns }):sub(0.5):cast(dtype)
-        local w, plain, weighted = gr.randn(columns, { seed = 7 }):cast(dtype), {}, {}
+        local plain, weighted = {}, {}
         for _, device in ipairs { "cpu", here } do
           gr.use(device)
-          local view = all:slice(2)
+          local view = gr.rand(rows * columns + 1, { seed = columns }):sub(0.5):cast(dtype):slice(2)
+          local w = gr.randn(columns, { seed = 7 }):cast(dtype)
           for _, x in ipairs { view, view:copy() } do
             plain[#plain + 1] = gr.rmsnorm(x, nil, { rows = rows }):digest()
             weighted[#weighted + 1] = gr.rmsnorm(x, w, { rows = rows }):digest()

@@ -29,6 +29,12 @@ static const char *const relation_names[] = {
 static const struct kind *kind_of(const gr_emitter *e, int node) { return &kinds[e->code->nodes[node].dtype]; }
 int gr_emit_size(const gr_emitter *e, int node) { return gr_size_of((gr_dtype)e->code->nodes[node].dtype); }
 
+int gr_emit_log2(int x) {
+  int k = 0;
+  while (x > 1) x /= 2, k++;
+  return k;
+}
+
 /* ---- arguments ---- */
 
 void gr_emit_argument(gr_emitter *e, const char *type, const char *to, int word) {

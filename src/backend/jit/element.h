@@ -15,14 +15,18 @@
 typedef struct gr_emitter {
   const gr_jit_code *code;
   gr_text *t;
-  int base;     /* bytes of arguments before the formula's */
-  int from, to; /* which nodes: those of an operator's map, or of its merge; else all of them */
-  int inside;   /* in the function of a word, not in the kernel: arguments lie at %arguments */
-  int apart;    /* all elements are made by that function */
-  int size;     /* of a result; of an operator's element */
-  int words;    /* of an operator's state */
-  int wide;     /* elements of a word, whose row is known (gr_emit_row) */
-  int held;     /* registers %h of what is loaded ahead; 0: it is not */
+  int base;                  /* bytes of arguments before the formula's */
+  int from, to;              /* which nodes: those of an operator's map, or of its merge; else all of them */
+  int inside;                /* in the function of a word, not in the kernel: arguments lie at %arguments */
+  int apart;                 /* all elements are made by that function */
+  int size;                  /* of a result; of an operator's element */
+  int words;                 /* of an operator's state */
+  int wide;                  /* elements of a word, whose row is known (gr_emit_row) */
+  int held;                  /* registers %h of what is loaded ahead; 0: it is not */
+  int rings;                 /* or it comes to rings of so many rows (rings.h), */
+  int ring_row;              /* of so many bytes */
+  int ring_at[GR_JIT_NODES]; /* in which that of a node begins there */
+  int labels;                /* that have been used */
   const char *why;
   uint8_t raw[GR_JIT_NODES]; /* by node: whether its NaN may be any */
   int of_row[GR_JIT_NODES];  /* by node, if wide: where its words of %s begin */
@@ -32,6 +36,7 @@ typedef struct gr_emitter {
 void gr_emit_find_raw(gr_emitter *);
 
 int gr_emit_size(const gr_emitter *, int node); /* of its element, in bytes */
+int gr_emit_log2(int);                          /* of a power of two */
 int gr_emit_lines(gr_emitter *);                /* of an element's steps */
 void gr_emit_functions(gr_emitter *);           /* that the steps call */
 

@@ -12,15 +12,10 @@
 
 #include "kernels/cuda/launch.h"
 #include "src/backend/jit/holes.h"
+#include "src/backend/jit/rings.h"
 #include "src/backend/jit/shipped.h"
 #include "src/backend/jit/steps.h"
 #include "src/backend/jit/tuning.h"
-
-static int log2_of(int x) {
-  int k = 0;
-  while (x > 1) x /= 2, k++;
-  return k;
-}
 
 /* Counts the element in the tally, if there is one; guarded: if %ok. */
 static void tally(gr_emitter *e, int guarded) {
@@ -132,13 +127,13 @@ static int read_hole(char *line, gr_hole *h) {
 }
 
 static void open_hole(gr_emitter *e, const gr_hole *h) {
-  gr_text_add(e->t, "{\n.reg .b64 %%first;\nshr.u64 %%first, %s, %d;\n", h->head[0], log2_of(e->size));
+  gr_text_add(e->t, "{\n.reg .b64 %%first;\nshr.u64 %%first, %s, %d;\n", h->head[0], gr_emit_log2(e->size));
 }
 
 /* Bytes of an input for so many of results: the address of what belongs to %first; then the loads of a row. */
 static void find_words(gr_emitter *e, int k, const char *left) {
   gr_text_add(e->t, ".reg .b64 %%i%d;\n{\n.reg .b64 %%address;\n.reg .pred %%there;\n", k);
-  gr_text_add(e->t, "shl.b64 %%i%d, %%first, %d;\n", k, log2_of(gr_emit_size(e, k)));
+  gr_text_add(e->t, "shl.b64 %%i%d, %%first, %d;\n", k, gr_emit_log2(gr_emit_size(e, k)));
   if (left) gr_text_add(e->t, "setp.gt.s32 %%there, %s, 0;\nselp.b64 %%i%d, %%i%d, 0, %%there;\n", left, k, k);
   gr_emit_argument(e, "b64", "%address", gr_jit_input(e->code->nodes[k].input));
   gr_text_add(e->t, "add.s64 %%i%d, %%i%d, %%address;\n}\n", k, k);
@@ -178,7 +173,7 @@ static int load_place(gr_emitter *e, int place, char prefix, int first) {
   for (int k = 0; k < code->count; k++) {
     const int size = gr_emit_size(e, k), words = gr_emit_words_of(e, k);
     if (!gr_emit_by_words(e, &code->nodes[k])) continue;
-    gr_text_add(e->t, "{\n.reg .b64 %%address, %%i;\nshl.b64 %%i, %%q%d, %d;\n", place, log2_of(size));
+    gr_text_add(e->t, "{\n.reg .b64 %%address, %%i;\nshl.b64 %%i, %%q%d, %d;\n", place, gr_emit_log2(size));
     gr_emit_argument(e, "b64", "%address", gr_jit_input(code->nodes[k].input));
     gr_text_add(e->t, "add.s64 %%address, %%address, %%i;\n");
     for (int w = 0; w < words; w += 4) {
@@ -199,9 +194,10 @@ static int words_of_place(const gr_emitter *e) {
   return words;
 }
 
-/* Registers for what is loaded ahead of so many places, if they are few. */
+/* Room for what is loaded ahead of so many places: rings, or registers, if they are few. */
 static void hold(gr_emitter *e, int places) {
   const int words = places * words_of_place(e);
+  if ((e->rings = gr_rings_open(e))) return;
   e->held = words <= (e->code->reducer == GR_JIT_HISTOGRAM ? GR_JIT_HELD_FEW : GR_JIT_HELD) ? words : 0;
   if (e->held) gr_text_add(e->t, ".reg .b32 %%h<%d>;\n", words);
 }
@@ -210,6 +206,7 @@ static void hold(gr_emitter *e, int places) {
 static void fill_load(gr_emitter *e, const gr_hole *h) {
   const gr_jit_code *code = e->code;
   const int words = words_of_place(e);
+  if (e->rings) gr_rings_fill(e, h);
   if (!e->held) return;
   open_hole(e, h);
   for (int k = 0; k < code->count; k++)
@@ -226,23 +223,25 @@ static void take_held(gr_emitter *e, int words) {
   for (int k = 0; k + words < e->held; k++) gr_text_add(e->t, "mov.b32 %%h%d, %%h%d;\n", k, k + words);
 }
 
-/* Of those that are held, the first ones; else they are loaded here. */
+/* Rows that come from a ring, or the first ones of those that are held; else they are loaded here. */
 static void fill_rows(gr_emitter *e, gr_hole *h) {
   const gr_jit_code *code = e->code;
   const int rows = h->words / 4, each = 16 / e->size, row = 512 / e->size, row_words = words_of_place(e);
-  const int group = e->held || !row_words ? rows : row_words > GR_JIT_LOADED ? 1 : GR_JIT_LOADED / row_words;
+  const int here = !e->held && !e->rings; /* they are loaded */
+  const int group = !here || !row_words ? rows : row_words > GR_JIT_LOADED ? 1 : GR_JIT_LOADED / row_words;
   int place[GR_JIT_NODES];
   char every[8];
   snprintf(every, sizeof every, "%d", each);
   open_hole(e, h);
-  for (int k = 0; k < code->count && row_words && !e->held; k++)
+  for (int k = 0; k < code->count && row_words && here; k++)
     if (gr_emit_by_words(e, &code->nodes[k])) find_words(e, k, h->head[1]);
   for (int from = 0; from < rows; from += group) {
     const int end = from + group < rows ? from + group : rows;
     int next = 0;
     gr_text_add(e->t, "{\n.reg .b32 %%l<%d>;\n", (end - from) * row_words + 1);
+    if (e->rings) gr_rings_take(e, h);
     if (e->held) take_held(e, rows * row_words);
-    for (int r = from; r < end && !e->held; r++)
+    for (int r = from; r < end && here; r++)
       for (int k = 0; k < code->count && row_words; k++)
         if (gr_emit_by_words(e, &code->nodes[k])) next = load_row(e, k, r, 'l', next, h->head[1]);
     next = 0;
@@ -262,7 +261,8 @@ static void fill_rows(gr_emitter *e, gr_hole *h) {
 
 static void open_places(gr_emitter *e, const gr_hole *h) {
   gr_text_add(e->t, "{\n.reg .b64 %%q<%d>;\n", h->heads);
-  for (int r = 0; r < h->heads; r++) gr_text_add(e->t, "shr.u64 %%q%d, %s, %d;\n", r, h->head[r], log2_of(e->size));
+  for (int r = 0; r < h->heads; r++)
+    gr_text_add(e->t, "shr.u64 %%q%d, %s, %d;\n", r, h->head[r], gr_emit_log2(e->size));
 }
 
 static void fill_ahead(gr_emitter *e, const gr_hole *h) {
@@ -307,7 +307,7 @@ static void fill_announce(gr_emitter *e, const gr_hole *h) {
   for (int k = 0; k < code->count; k++) {
     const int size = gr_emit_size(e, k);
     if (!gr_emit_by_words(e, &code->nodes[k])) continue;
-    gr_text_add(e->t, "{\n.reg .b64 %%address, %%i;\nshl.b64 %%i, %%q0, %d;\n", log2_of(size));
+    gr_text_add(e->t, "{\n.reg .b64 %%address, %%i;\nshl.b64 %%i, %%q0, %d;\n", gr_emit_log2(size));
     gr_emit_argument(e, "b64", "%address", gr_jit_input(code->nodes[k].input));
     gr_text_add(e->t, "add.s64 %%address, %%address, %%i;\n");
     for (int at = 0; at < 128 * size / e->size; at += 128)
