@@ -60,7 +60,7 @@ return {
     { "GR_JIT_MANY_REGISTERS", "128", "80|168", long, at = "GR_JIT_MANY_REGISTERS " },
     { "GR_JIT_ENDS_REGISTERS", "80", "64|128", "fuse ends f32 67108864 a*b", at = "GR_JIT_ENDS_REGISTERS " },
     { "GR_JIT_POSITION_REGISTERS", "64", why = "it is of positions by a mask, and no cell has a mask" },
-    { "GR_JIT_BOTH_REGISTERS", "80", "64", "fuse both f32 67108864 a*b", at = "GR_JIT_BOTH_REGISTERS " },
+    { "GR_JIT_BOTH_REGISTERS", "64", "80", "fuse both f32 67108864 a*b", at = "GR_JIT_BOTH_REGISTERS " },
     { "GR_JIT_LOADED", "32", "16|64", "fuse " .. formula .. "|fuse " .. roots, at = "GR_JIT_LOADED " },
     { "GR_JIT_MOST_LINES", "16000", why = "it bounds how long the driver cannot be interrupted" },
   } },
