@@ -59,9 +59,15 @@ static void find_input(gr_emitter *e, const gr_hole *h, int k) {
   gr_text_add(e->t, "add.s64 %%from, %%from, %%input;\n");
 }
 
-/* Copies the row `ahead` rows after the hole's to its slot, as far as it is there: then %primed. */
+/* Whether this thread has elements of the row `ahead` rows after the hole's. */
+static void ask(gr_emitter *e, const gr_hole *h, int ahead, const char *to) {
+  gr_text_add(e->t, "setp.gt.s32 %s, %s, %d;\n", to, h->head[1], ahead * (ROW_BYTES / e->size));
+}
+
+/* Copies them to their slot. */
 static void copy_row(gr_emitter *e, const gr_hole *h, int ahead) {
-  gr_text_add(e->t, "setp.gt.s32 %%primed, %s, %d;\n", h->head[1], ahead * (ROW_BYTES / e->size));
+  gr_text_add(e->t, "{\n.reg .pred %%there;\n");
+  ask(e, h, ahead, "%there");
   for (int k = 0; k < e->code->count; k++) {
     const int bytes = bytes_of(e, k), each = copied_at_once(bytes);
     if (bytes == 0) continue;
@@ -69,11 +75,11 @@ static void copy_row(gr_emitter *e, const gr_hole *h, int ahead) {
     find_slot(e, h, bytes, ahead % e->rings);
     find_input(e, h, k);
     for (int b = 0; b < bytes; b += each)
-      gr_text_add(e->t, "@%%primed cp.async.%s.shared.global [%%slot+%d], [%%from+%d], %d;\n", each == 16 ? "cg" : "ca",
+      gr_text_add(e->t, "@%%there cp.async.%s.shared.global [%%slot+%d], [%%from+%d], %d;\n", each == 16 ? "cg" : "ca",
                   e->ring_at[k] + b, ahead * (ROW_BYTES / 16) * bytes + b, each);
     gr_text_add(e->t, "}\n");
   }
-  gr_text_add(e->t, "cp.async.commit_group;\n");
+  gr_text_add(e->t, "}\ncp.async.commit_group;\n");
 }
 
 void gr_rings_fill(gr_emitter *e, const gr_hole *h) {
@@ -99,4 +105,5 @@ void gr_rings_take(gr_emitter *e, const gr_hole *h) {
     first += gr_emit_words_of(e, k);
   }
   copy_row(e, h, e->rings);
+  ask(e, h, 1, "%primed");
 }

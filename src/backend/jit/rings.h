@@ -1,7 +1,7 @@
 /*
 ** Rows of inputs on their way to a number's kernel, in rings in shared memory: each thread copies its own words some
 ** rows ahead (cp.async), and so needs no barrier, and no registers for what has not come yet. A row's position tells
-** its slot. %primed: the rows behind the one that was taken last, as many as there are slots, have been asked for.
+** its slot. %primed: this thread has elements of the row behind the one that was taken last, which are on their way.
 */
 #ifndef GR_JIT_RINGS_H
 #define GR_JIT_RINGS_H
