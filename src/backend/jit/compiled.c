@@ -15,13 +15,17 @@
 #define ASKED_SHARED (40 * 1024) /* more has to be allowed: 48 KiB, less what kernels have besides */
 
 /* The driver has been loaded by the runtime, which is linked in. */
-#define DRIVER(X)                                                                      \
-  X(cuModuleLoadDataEx, (CUmodule *, const void *, unsigned, CUjit_option *, void **)) \
-  X(cuModuleUnload, (CUmodule))                                                        \
-  X(cuModuleGetFunction, (CUfunction *, CUmodule, const char *))                       \
-  X(cuFuncSetAttribute, (CUfunction, CUfunction_attribute, int))                       \
-  X(cuOccupancyMaxActiveBlocksPerMultiprocessor, (int *, CUfunction, int, size_t))     \
-  X(cuLaunchKernelEx, (const CUlaunchConfig *, CUfunction, void **, void **))          \
+#define DRIVER(X)                                                                                                     \
+  X(cuLinkCreate_v2, (unsigned, CUjit_option *, void **, CUlinkState *))                                              \
+  X(cuLinkAddData_v2, (CUlinkState, CUjitInputType, void *, size_t, const char *, unsigned, CUjit_option *, void **)) \
+  X(cuLinkComplete, (CUlinkState, void **, size_t *))                                                                 \
+  X(cuLinkDestroy, (CUlinkState))                                                                                     \
+  X(cuModuleLoadData, (CUmodule *, const void *))                                                                     \
+  X(cuModuleUnload, (CUmodule))                                                                                       \
+  X(cuModuleGetFunction, (CUfunction *, CUmodule, const char *))                                                      \
+  X(cuFuncSetAttribute, (CUfunction, CUfunction_attribute, int))                                                      \
+  X(cuOccupancyMaxActiveBlocksPerMultiprocessor, (int *, CUfunction, int, size_t))                                    \
+  X(cuLaunchKernelEx, (const CUlaunchConfig *, CUfunction, void **, void **))                                         \
   X(cuCtxSynchronize, (void))
 
 static struct {
@@ -130,13 +134,24 @@ static const char *no_compiler(CUresult e) {
   return NULL;
 }
 
-static CUresult load(gr_compiled *c, const char *ptx) {
+/*
+** By a linker, which compiles without a lock: while a module is made of PTX at once, every call of every thread in the
+** same context waits for the compiler. Either way the driver keeps on disk what it has compiled.
+*/
+static CUresult load(gr_compiled *c, char *ptx) {
   char log[1024] = "";
   CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
-  void *values[] = {log, (void *)(uintptr_t)sizeof log};
+  void *values[] = {log, (void *)(uintptr_t)sizeof log}, *code = NULL;
+  size_t bytes = 0;
+  CUlinkState linker = NULL;
   CUmodule module = NULL;
   CUfunction function = NULL;
-  CUresult e = driver.cuModuleLoadDataEx(&module, ptx, 2, options, values);
+  CUresult e = driver.cuLinkCreate_v2(2, options, values, &linker);
+  if (e == CUDA_SUCCESS)
+    e = driver.cuLinkAddData_v2(linker, CU_JIT_INPUT_PTX, ptx, strlen(ptx) + 1, NULL, 0, NULL, NULL);
+  if (e == CUDA_SUCCESS) e = driver.cuLinkComplete(linker, &code, &bytes);
+  if (e == CUDA_SUCCESS) e = driver.cuModuleLoadData(&module, code);
+  if (linker) (void)driver.cuLinkDestroy(linker);
   if (e == CUDA_SUCCESS) e = driver.cuModuleGetFunction(&function, module, "formula");
   if (e == CUDA_SUCCESS) e = driver.cuOccupancyMaxActiveBlocksPerMultiprocessor(&c->resident, function, 256, 0);
   const char *trace = getenv("GPUREDUCE_TRACE");
