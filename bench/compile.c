@@ -132,6 +132,7 @@ static void start_code(int reducer, gr_dtype dtype, int number) {
   code.reducer = (int16_t)reducer;
   code.number = (uint8_t)number;
   code.early = 1;
+  code.rings = (uint8_t)number;
   code.b = code.tally = -1;
 }
 
@@ -167,6 +168,10 @@ static void write_reducer(const char *folder, const char *name, int number, int 
   snprintf(file, sizeof file, "%s", name);
   for (char *p = file; *p; p++)
     if (*p == ' ') *p = '_';
+  write_code(folder, file);
+  if (!code.rings) return;
+  strcat(file, "_held"); /* where there are no rings */
+  code.rings = 0;
   write_code(folder, file);
 }
 

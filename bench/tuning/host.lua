@@ -54,6 +54,7 @@ return {
     { "GR_JIT_LOOP_WORDS", "4", "2|8", "operator f32 67108864", at = "GR_JIT_LOOP_WORDS " },
     { "GR_JIT_HELD", "32", "16|64", "fuse " .. formula .. "|fuse " .. roots, at = "GR_JIT_HELD " },
     { "GR_JIT_RING_ROWS", "4", "2", "fuse " .. roots, at = "GR_JIT_RING_ROWS " },
+    { "GR_JIT_RING_LEAST", "(4 * 45 * 1024)", why = "four blocks of the kernel with the most shared memory" },
     { "GR_JIT_RING_BYTES", "32768", "16384", "fuse " .. roots, at = "GR_JIT_RING_BYTES " },
     { "GR_JIT_HELD_FEW", "16", "8|32", "fuse " .. formula, at = "GR_JIT_HELD_FEW " },
     { "GR_JIT_FEW_LINES", "480", "120|1500", "fuse sum f32 67108864 exp(a)*sin(b)|" .. long, at = "GR_JIT_FEW_LINES " },

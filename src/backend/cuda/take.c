@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "src/backend/jit/tuning.h"
+
 #define BOTH_FIELDS 3 /* of sum and extremes: the sum, two keys */
 #define TALLIED_FIELDS 2
 
@@ -31,6 +33,7 @@ gr_status gr_cuda_take_formula(gr_cuda_queue *q, const gr_formula_job *job, cons
   code.changes = (uint8_t)stores;
   code.number = !stores && job->words && !asked->present;
   code.early = !stores && q->device->chip.major >= 9;
+  code.rings = code.early && code.number && q->device->chip.shared_optin >= GR_JIT_RING_LEAST;
   gr_compiled *found = gr_jit_take(q->device->chip.device, &code, &why);
   if (!found) return !strcmp(why, "out of memory") ? GR_NO_MEMORY : GR_NOT_FUSED;
   c->formula = (gr_cuda_formula){.function = found->function,

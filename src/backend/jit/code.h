@@ -30,6 +30,7 @@ typedef struct gr_jit_code {
   uint8_t variant; /* of histograms and scans: which of the skeletons */
   uint8_t present; /* the skeleton (gr_cuda_present) reads inputs as they lie; nodes say what that stands for */
   uint8_t early;   /* for a chip on which launches may begin early (9.0 and later) */
+  uint8_t rings;   /* of a number, for a chip with shared memory for what it reads (rings.h) */
   uint8_t way[GR_FORMULA_INPUTS];
   /* Of an operator: dtypes of its states, and what gives them, operands as in gr_node. Its map's nodes come first. */
   uint8_t states, state[GR_OPERATOR_STATES];

@@ -19,7 +19,7 @@ static int copied_at_once(int bytes) { return bytes < 16 ? bytes : 16; }
 int gr_rings_open(gr_emitter *e) {
   const gr_jit_code *code = e->code;
   int all = 0, kinds = 0, rows = GR_JIT_RING_ROWS;
-  if (!code->early || !code->number || e->apart) return 0;
+  if (!code->rings || e->apart) return 0;
   for (int k = 0; k < code->count; k++) {
     const int bytes = bytes_of(e, k);
     if (bytes == 2) return 0; /* no copy is so short */

@@ -8,7 +8,7 @@
 
 #include "src/backend/jit/holes.h"
 
-/* At the kernel's start: how many rows its rings have, or 0. None on chips before Hopper, whose kernels are for 7.5. */
+/* At the kernel's start: how many rows its rings have; 0: none, if the chip, or a ring, has too little room. */
 int gr_rings_open(gr_emitter *);
 /* A hole of what is loaded: asks for its row and those after it, unless they are on their way. */
 void gr_rings_fill(gr_emitter *, const gr_hole *);

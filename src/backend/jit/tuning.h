@@ -30,9 +30,11 @@
 /* From Hopper on numbers' inputs wait in shared memory instead: rows of a ring, half as many where inputs are many, and
    bytes of all rings of a block, of which four are to find room. 2^28 f32, by registers -> so: exp(a) * sin(b) 1236 ->
    824 us, the root 480 -> 476, a * a + b * b + c * c 752 -> 701; 2^26 f16 a * b + 1 78 -> 70; 2^20 root 10.2 -> 9.6. By
-   2 rows, or 16 KB, the root 501, of 2^26 126 instead of 128 (H200). */
+   2 rows, or 16 KB, the root 501, of 2^26 126 instead of 128 (H200). Bytes that a block may have of a multiprocessor,
+   at least, so that four of the largest are there: 12.0 has fewer. */
 #define GR_JIT_RING_ROWS 4
 #define GR_JIT_RING_BYTES 32768
+#define GR_JIT_RING_LEAST (4 * 45 * 1024)
 
 /* Lines of steps that do with as many registers as the skeleton alone, and the registers of those that do not. H200,
    sums of 2^26 f32: by 120 lines exp(a) * sin(b) 197 -> 214 us, twice as long a formula 620 -> 609, by 30 a root's 118
