@@ -17,11 +17,11 @@ brief_specs = $(filter-out $(long_specs),$(wildcard spec/*_spec.lua))
 # What depends on LuaJIT's own types and its compiler, of the long ones.
 jit_specs = $(addprefix spec/,$(addsuffix _spec.lua,wrap fromdlpack background scope safe operator))
 # Brief Luas run beside the others, as specs keep one processor busy; their output comes at the end.
-test-all: oracle functions sets ranks neon bits sanitize-short
+test-all: oracle functions sets ranks neon bits sanitize-short $(plans)
 	@run() { for lua; do echo "== $$lua"; case " $(BRIEF) " in *" $$lua "*) specs='$(brief_specs)'; \
 	    [ $$lua != luajit ] || specs="$$specs $(jit_specs)";; *) specs=;; esac; \
 	    $(MAKE) --no-print-directory test LUA=$$lua LUA_INCDIR= BUSTED="$(BUSTED) $$specs" || return; done; }; \
-	  run $(filter $(BRIEF),$(luas)) >$(BUILD)/brief.txt 2>&1 & brief=$$!; \
+	  run $(filter $(BRIEF),$(luas)) >$(BUILD)/brief.txt 2>&1 & brief=$$!; trap "kill $$brief" INT TERM; \
 	  run $(filter-out $(BRIEF),$(luas)); others=$$?; \
 	  wait $$brief; brief=$$?; cat $(BUILD)/brief.txt; exit $$((others ? others : brief))
 	@mk/check_luas.sh $(luas)

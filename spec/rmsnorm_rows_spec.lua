@@ -5,7 +5,7 @@ local gr = S.gr
 -- results must be is known of these, and all are compared with the CPU's bits.
 local here = gr.backend():match "^[%w:]+"
 local shapes = { { 17000, 128 }, { 9000, 200 }, { 4300, 512 }, { 4300, 768 }, { 300, 40 }, { 3000, 33 }, { 3000, 101 },
-  { 300, 2500 }, { 7, 9000 }, { 4, 70001 } }
+  { 300, 2500 }, { 7, 9000 }, { 4, 70001 }, { 34000, 80 }, { 34000, 96 } }
 
 local function rows_of(dtype, rows, columns, seed)
   local x = gr.rand(rows * columns, { seed = seed }):sub(0.5):cast(dtype)

@@ -200,7 +200,7 @@ static cudaError_t start_short(const rmsnorm_args *q, bool whole, const gr_cuda_
   const int64_t rows = most < per || each < per ? per : (each < most ? each : most) / per * per;
   p.rows = (int)(rows < most ? rows : most);
   p.stage = loose_words((int)bytes * p.rows);
-  if (q->n >= short_lanes / 2) /* else other lanes would be lanes of nothing */
+  if (q->n >= short_lanes / 2 && q->n <= lanes) /* of fewer, other lanes have nothing; more go round several times */
     plan_turns<gr_size<D>>(&p, bytes * (p.row_threads_log2 ? (p.rows + per - 1) / per : 1));
   static const void *const kernels[2][2] = {
       {(const void *)rmsnorm_short<D, false, false>, (const void *)rmsnorm_short<D, false, true>},

@@ -68,8 +68,9 @@ struct squares_of_row {
   }
   /*
   ** `count` lanes of one element each, folded by halves: number i is element at + i * apart. turned: at is t + m *
-  ** apart, t less than apart, and they come in the order i ^ m, in which halves are the same. This call folds numbers
-  ** first, first + step, first + 2 step and so on. half: the first half of all is known to be there.
+  ** apart, t less than apart, and lane i ^ m stands in the place of i: the pairs that fold are the same, only their
+  ** sides change, and additions commute. This call folds numbers first, first + step, first + 2 step and so on. half:
+  ** the first half of all is known to be there.
   */
   template <int count, bool half, bool turned = false, int first = 0, int step = 1>
   __device__ __forceinline__ double single(int at, int apart) const {

@@ -21,14 +21,15 @@ typedef struct short_plan {
 /*
 ** Sums of squares of `rows` rows that lie one behind the other from x on, into sums. Threads of different rows should
 ** meet different banks: of an odd n, or twice one, neighbouring rows of a thread each mostly do, and others do if those
-** that are added up at once lie `passes` apart. turned: many rows begin in the same bank; they begin at other lanes.
+** that are added up at once lie `passes` apart. turned: many rows begin in the same bank, so they begin at other lanes;
+** no row has more elements than the tree has lanes.
 */
 template <gr_dtype D, bool brain, bool turned>
 static __device__ __forceinline__ void sums_of_short(row_factor<D> *sums, const loose_bytes &x, int rows, int n,
                                                      const short_plan &p, int lane) {
   constexpr int lanes = GR_LANES(gr_size<D>);
   const int log = p.row_threads_log2, t = lane & ((1 << log) - 1), group = lane >> log;
-  const int first_lane = turned ? (group >> p.apart_log2) * p.turn & (short_lanes / 2 - 1) : 0;
+  const int m = turned ? (group >> p.apart_log2) * p.turn & (short_lanes / 2 - 1) : 0;
   const int passes = (rows + (31 >> log)) >> (5 - log);
   const int of_pass = log == 0 ? 32 : 1, of_group = log == 0 ? 1 : passes;
 #pragma unroll 1
@@ -36,7 +37,7 @@ static __device__ __forceinline__ void sums_of_short(row_factor<D> *sums, const 
     const int own = pass * of_pass + group * of_group;
     const squares_of_row<D, brain> row = {x.elements<D>() + min(own, rows - 1) * n, n};
     double sum;
-    if constexpr (turned) sum = row.template single<short_lanes, false, true>(t | first_lane << log, 1 << log);
+    if constexpr (turned) sum = row.template single<short_lanes, false, true>(t | m << log, 1 << log);
     else if (log == 5) sum = row.template several<lanes / 32>(t);
     else if (n > lanes) sum = row.template several<short_lanes>(t);
     else if (log > 0) sum = row.template single<short_lanes, true>(t, 1 << log);

@@ -2,10 +2,10 @@
 ** What the files that write PTX share: element.c writes one element of a formula, emit.c kernels around it, holes.c
 ** what operators have in them.
 **
-** Names in what they write: %first, the position where a hole begins; %at, that of the element; %v0, %v1 ... the nodes'
-** values; %l0, %l1 ... words that were loaded, %h0, %h1 ... ahead; %ok, whether the element is there; p0, the kernel's
-** arguments. Of an operator: %x0, %x1, the bits of an element; %a0, %a1 ... and %m0, %m1 ... words of a left and of a
-** right state.
+** Names in what they write: %first, the position where a hole begins; %at, that of the element; %v0, %v1 ... the
+** nodes' values; %l0, %l1 ... words that were loaded, %h0, %h1 ... ahead, in registers, %ring4, %ring8 and %ring16
+** where in shared memory; %ok, whether the element is there; p0, the kernel's arguments. Of an operator: %x0, %x1, the
+** bits of an element; %a0, %a1 ... and %m0, %m1 ... words of a left and of a right state.
 */
 #ifndef GR_JIT_ELEMENT_H
 #define GR_JIT_ELEMENT_H
@@ -23,10 +23,10 @@ typedef struct gr_emitter {
   int words;                 /* of an operator's state */
   int wide;                  /* elements of a word, whose row is known (gr_emit_row) */
   int held;                  /* registers %h of what is loaded ahead; 0: it is not */
-  int rings;                 /* or it comes to rings of so many rows (rings.h), */
-  int ring_row;              /* of so many bytes */
-  int ring_at[GR_JIT_NODES]; /* in which that of a node begins there */
-  int labels;                /* that have been used */
+  int rings;                 /* rows that the rings have (rings.h); 0: there are none */
+  int ring_row;              /* bytes of such a row, of all inputs and a block's threads */
+  int ring_at[GR_JIT_NODES]; /* by node: where its part of a row begins */
+  int labels;                /* that rings have used */
   const char *why;
   uint8_t raw[GR_JIT_NODES]; /* by node: whether its NaN may be any */
   int of_row[GR_JIT_NODES];  /* by node, if wide: where its words of %s begin */

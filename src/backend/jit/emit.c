@@ -358,6 +358,7 @@ static void special_line(gr_emitter *e, char *line, int lines) {
     gr_text_add(e->t, ".visible .entry formula(\n.param .align 8 .b8 p0[%d]\n)\n", e->base + 8 * gr_jit_words(code));
   } else if (line[1] == 'R' && line[2] == ' ') {
     gr_text_add(e->t, ".maxnreg %d\n", registers(e, atoi(line + 3), lines));
+    if (code->rings) gr_text_add(e->t, ".maxntid %d, 1, 1\n", GR_RING_THREADS);
   } else if (!strcmp(line, "@START")) {
     gr_text_add(e->t, ".reg .b32 %%tally;\nmov.b32 %%tally, 0;\n");
   } else if (!strncmp(line, "@TALLY ", 7)) { /* its register, and a state that comes before */

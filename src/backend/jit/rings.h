@@ -8,6 +8,9 @@
 
 #include "src/backend/jit/holes.h"
 
+/* Of a block at most: what is launched with more is refused (.maxntid). Plans of numbers have up to 8 warps. */
+#define GR_RING_THREADS 256
+
 /* At the kernel's start: how many rows its rings have; 0: none, if the chip, or a ring, has too little room. */
 int gr_rings_open(gr_emitter *);
 /* A hole of what is loaded: asks for its row and those after it, unless they are on their way. */

@@ -21,9 +21,9 @@
    sqrt(a*a + b*b) * 0.5 + a 4254 -> 4431, of abs(a - b) / (abs(b) + 1) 3323 -> 4356; with 80 registers 4308, 4165,
    4217. */
 #define GR_JIT_LOADED 32
-/* Registers for what is loaded while words before are used, and of a histogram, which has few: of 2^26 f32 256 bins of
-   a * a + 1 take 1.02 of the time of an array's. H100, sums of 2^26 f32: by 16 (a - b)^2 182 -> 176 us, the root within
-   1 %. */
+/* Registers for what is loaded while words before are used, without rings, and of a histogram, which has few: of
+   2^26 f32 256 bins of a * a + 1 take 1.02 of the time of an array's. H100, sums of 2^26 f32: by 16 (a - b)^2 182 ->
+   176 us, the root within 1 %. */
 #define GR_JIT_HELD 32
 #define GR_JIT_HELD_FEW 16
 
