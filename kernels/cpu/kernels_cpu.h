@@ -33,6 +33,25 @@ static inline void gr_in_pieces(gr_parallel parallel, int64_t units, int64_t siz
     for (int64_t k = 0; k < count && !(k && gr_stopped()); k++) body(arg, k);
 }
 
+/* The same for a body that is told from which unit to which: body(arg, from, end). */
+typedef struct gr_ranges {
+  void (*body)(void *arg, int64_t from, int64_t end);
+  void *arg;
+  int64_t units, size;
+} gr_ranges;
+
+static inline void gr_do_range(void *ranges, int64_t k) {
+  const gr_ranges *r = (const gr_ranges *)ranges;
+  const int64_t from = k * r->size, left = r->units - from;
+  r->body(r->arg, from, left < r->size ? r->units : from + r->size);
+}
+
+static inline void gr_in_ranges(gr_parallel parallel, int64_t units, int64_t size,
+                                void (*body)(void *arg, int64_t from, int64_t end), const void *arg) {
+  gr_ranges r = {body, (void *)(uintptr_t)arg, units, size};
+  gr_in_pieces(parallel, units, size, gr_do_range, &r);
+}
+
 /* "sse2", "avx2", "avx512", "neon" or "generic": what is in use. force == NULL: the best the CPU has. NULL: not
    possible. */
 const char *gr_cpu_select(const char *force);

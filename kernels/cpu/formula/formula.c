@@ -281,10 +281,7 @@ static void reduce_whole(formula *f, gr_parallel parallel) {
 
 /* ---- rows and segments ---- */
 
-typedef struct vectors {
-  formula *f;
-  int64_t size, most; /* vectors to a batch; longer ones are left to others */
-} vectors;
+#define LONG (4 * PIECE) /* elements: longer vectors are taken one by one, each by all threads */
 
 static int64_t vector_at(const gr_reduce_job *job, int64_t v, int64_t *n) {
   if (job->offsets) return gr_segment(job, v, n);
@@ -352,18 +349,15 @@ static int64_t reduce_short_segments(const formula *f, int set, int64_t v, int64
   return count;
 }
 
-static void do_vectors(void *arg, int64_t k) {
-  const vectors *s = (const vectors *)arg;
-  formula *f = s->f;
+static void do_vectors(void *arg, int64_t v, int64_t end) {
+  formula *f = (formula *)arg;
   const gr_reduce_job *job = &f->job->consumers[0].job;
-  const int64_t end = (k + 1) * s->size < job->count ? (k + 1) * s->size : job->count;
   const int set = gr_feed_take(&f->feed);
-  int64_t v = k * s->size, n, from;
   while (v < end) {
-    from = vector_at(job, v, &n);
+    int64_t n, from = vector_at(job, v, &n);
     if (n > f->feed.stretch / 2) {
       gr_acc acc[GR_FORMULA_TOGETHER];
-      if (n <= s->most) {
+      if (n <= LONG) {
         reduce_stretch(f, set, from, from, n, acc);
         put_all(f, v, n, acc);
       }
@@ -380,8 +374,7 @@ static void do_vectors(void *arg, int64_t k) {
 static void reduce_each(formula *f, gr_parallel parallel) {
   const gr_reduce_job *job = &f->job->consumers[0].job;
   gr_acc acc[GR_FORMULA_TOGETHER];
-  vectors s = {f, 1, 4 * PIECE};
-  int64_t n, from;
+  const int64_t all = f->job->n;
   if (job->count == 0) return;
   if (job->n == 0 && !job->offsets) {
     for (int64_t v = 0; v < job->count; v++) {
@@ -390,11 +383,11 @@ static void reduce_each(formula *f, gr_parallel parallel) {
     }
     return;
   }
-  s.size = 2 * PIECE / (f->job->n / job->count + 1) + 1;
-  if (f->job->n / job->count <= s.most || job->offsets) gr_in_pieces(parallel, job->count, s.size, do_vectors, &s);
+  if (all / job->count <= LONG || job->offsets)
+    gr_in_ranges(parallel, job->count, 2 * PIECE / (all / job->count + 1) + 1, do_vectors, f);
   for (int64_t v = 0; v < job->count && !(v && gr_stopped()); v++) { /* the long ones, each by all threads */
-    from = vector_at(job, v, &n);
-    if (n <= s.most) {
+    int64_t n, from = vector_at(job, v, &n);
+    if (n <= LONG) {
       if (!job->offsets) break;
       continue;
     }
@@ -405,14 +398,12 @@ static void reduce_each(formula *f, gr_parallel parallel) {
 
 /* ---- elements ---- */
 
-static void store_piece(void *arg, int64_t k) {
+static void store_range(void *arg, int64_t from, int64_t end) {
   formula *f = (formula *)arg;
   const gr_formula_job *job = f->job;
   const int size = gr_size_of((gr_dtype)job->program->nodes[job->result].dtype);
-  const int64_t end = (k + 1) * PIECE < job->n ? (k + 1) * PIECE : job->n;
   const int set = gr_feed_take(&f->feed);
-  int64_t m;
-  for (int64_t from = k * PIECE; from < end; from += m) {
+  for (int64_t m; from < end; from += m) {
     char *to = (char *)(uintptr_t)job->out.data + from * job->out.stride;
     m = gr_feed_most(&f->feed, end - from);
     if (job->out.stride == size) {
@@ -430,7 +421,7 @@ void gr_cpu_formula(const gr_formula_job *job, void *room, void *memory, gr_para
   formula *f = (formula *)room;
   gr_cpu_formula_feed(room, memory);
   find_gaps(f, job);
-  if (job->consumer_count == 0) gr_in_pieces(parallel, job->n, PIECE, store_piece, f);
+  if (job->consumer_count == 0) gr_in_ranges(parallel, job->n, PIECE, store_range, f);
   else if (job->words) reduce_whole(f, parallel);
   else reduce_each(f, parallel);
 }

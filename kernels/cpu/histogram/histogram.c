@@ -298,15 +298,13 @@ static void do_share(void *arg, int64_t k) {
 }
 
 #define MERGE 4096 /* slots */
-static void do_merge(void *arg, int64_t k) {
+static void do_merge(void *arg, int64_t from, int64_t end) {
   const shares *h = (const shares *)arg;
-  const gr_histogram_job *job = h->s->job;
-  const int64_t slots = slots_of(job), end = (k + 1) * MERGE < slots ? (k + 1) * MERGE : slots;
-  tables t = table_of(h->room, slots, 0);
-  for (int64_t i = k * MERGE; i < end; i++) job->counts[i] = t.over[i] + t.low[i];
-  for (int64_t share = 1; share < h->count; share++) {
-    t = table_of(h->room, slots, share);
-    for (int64_t i = k * MERGE; i < end; i++) job->counts[i] += t.over[i] + t.low[i];
+  int64_t *counts = h->s->job->counts;
+  memset(counts + from, 0, (size_t)(end - from) * sizeof(*counts));
+  for (int64_t share = 0; share < h->count; share++) {
+    const tables t = table_of(h->room, slots_of(h->s->job), share);
+    for (int64_t i = from; i < end; i++) counts[i] += t.over[i] + t.low[i];
   }
 }
 
@@ -319,14 +317,11 @@ int64_t gr_cpu_histogram_room(const gr_histogram_job *job, int threads) {
 
 static void in_shares(const state *s, void *room, int64_t bytes, gr_parallel parallel) {
   const int64_t slots = slots_of(s->job);
-  shares h;
-  h.s = s;
-  h.room = room;
-  h.count = bytes / table_bytes(slots);
+  shares h = {.s = s, .room = room, .count = bytes / table_bytes(slots)};
   h.piece = (s->job->n - 1) / h.count + 1;
   h.count = (s->job->n - 1) / h.piece + 1;
   gr_in_pieces(parallel, h.count, 1, do_share, &h);
-  gr_in_pieces(parallel, slots, MERGE, do_merge, &h);
+  gr_in_ranges(parallel, slots, MERGE, do_merge, &h);
 }
 
 /* ---- the whole ---- */
@@ -451,17 +446,14 @@ static void count_all(const gr_histogram_job *asked, gr_feed *feed, gr_parallel 
   const int64_t slots = slots_of(asked);
   const gr_histogram_job *job = asked;
   gr_histogram_job dense;
-  state s;
   if (feed) {
     dense = *asked;
     dense.a.stride = gr_size_of(asked->dtype);
     job = &dense;
   }
-  s.feed = feed;
-  s.job = s.bins.job = job;
+  state s = {.job = job, .feed = feed, .bins = {.job = job}, .size = gr_size_of(job->dtype)};
   s.find = gr_cpu_table_in_use()->bins;
   s.count = gr_cpu_table_in_use()->count;
-  s.size = gr_size_of(job->dtype);
   gr_bins_judge(&s.bins);
   s.piece = piece_of(job);
   int64_t count = (job->n - 1) / s.piece + 1;

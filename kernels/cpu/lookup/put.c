@@ -13,7 +13,6 @@ typedef struct state {
   const gr_put_job *job;
   const char *values;
   int64_t step; /* from one value to the next; 0: one number */
-  int64_t each; /* elements of a range */
 } state;
 
 /* clang-format off */
@@ -125,10 +124,9 @@ static void finish(const state *s, int64_t low, int64_t high) {
 }
 /* clang-format on */
 
-static void do_range(void *arg, int64_t range) {
+static void put_range(void *arg, int64_t low, int64_t high) {
   const state *s = (const state *)arg;
   const gr_put_job *job = s->job;
-  const int64_t low = range * s->each, high = job->length - low < s->each ? job->length : low + s->each;
   const int adds = job->op == GR_PUT_add && gr_is_float(job->dtype);
   int64_t at[GR_PLACES];
   if (adds) memset((gr_fixed *)job->state + low, 0, (size_t)(high - low) * sizeof(gr_fixed));
@@ -141,12 +139,11 @@ static void do_range(void *arg, int64_t range) {
   if (adds) finish(s, low, high);
 }
 
-static void do_piece(void *arg, int64_t piece) {
+static void put_rising(void *arg, int64_t from, int64_t end) {
   const state *s = (const state *)arg;
   const gr_put_job *job = s->job;
-  const int64_t first = piece * LOOK, end = job->n - first < LOOK ? job->n : first + LOOK;
   int64_t at[GR_PLACES];
-  for (int64_t from = first; from < end; from += GR_PLACES) {
+  for (; from < end; from += GR_PLACES) {
     const int m = end - from < GR_PLACES ? (int)(end - from) : GR_PLACES;
     (void)gr_places(job->positions, &job->index, from, m, job->length, at);
     put(s, from, m, at, 0, job->length);
@@ -155,12 +152,10 @@ static void do_piece(void *arg, int64_t piece) {
 
 void gr_cpu_put(const gr_put_job *job, gr_parallel parallel, int threads) {
   const int64_t ranges = parallel && job->n > FEW && job->length >= threads ? threads : 1;
-  state s;
-  s.job = job;
-  s.values = job->values.vec.data ? (const char *)job->values.vec.data : (const char *)&job->values.value;
-  s.step = job->values.vec.data ? job->values.vec.stride : 0;
-  s.each = (job->length + ranges - 1) / ranges;
+  const gr_operand *values = &job->values;
+  const state s = {job, values->vec.data ? (const char *)values->vec.data : (const char *)&values->value,
+                   values->vec.data ? values->vec.stride : 0};
   if (job->seen && *job->seen <= job->n) return;
-  if (job->rising) gr_in_pieces(parallel, job->n, LOOK, do_piece, &s);
-  else gr_in_pieces(parallel, job->length, s.each, do_range, &s);
+  if (job->rising) gr_in_ranges(parallel, job->n, LOOK, put_rising, &s);
+  else gr_in_ranges(parallel, job->length, (job->length + ranges - 1) / ranges, put_range, &s);
 }

@@ -37,10 +37,9 @@ static void take(const gr_lookup_job *job, int64_t from, int m, const int64_t *a
   }
 }
 
-static void do_take(void *arg, int64_t piece) {
+static void do_take(void *arg, int64_t from, int64_t end) {
   const gr_lookup_job *job = (const gr_lookup_job *)arg;
-  int64_t at[GR_PLACES], from = piece * PIECE_ELEMENTS, before = -1;
-  const int64_t end = job->n - from < PIECE_ELEMENTS ? job->n : from + PIECE_ELEMENTS;
+  int64_t at[GR_PLACES], before = -1;
   int rising = !job->out.data;
   if (rising && from) (void)gr_places(job->positions, &job->index, from - 1, 1, job->length, &before);
   for (; from < end; from += GR_PLACES) {
@@ -56,5 +55,5 @@ static void do_take(void *arg, int64_t piece) {
 void gr_cpu_lookup(const gr_lookup_job *job, gr_parallel parallel) {
   if (job->seen && *job->seen < job->n) return;
   if (job->bad) *job->bad = INT64_MAX;
-  gr_in_pieces(parallel, job->n, PIECE_ELEMENTS, do_take, (void *)(uintptr_t)job);
+  gr_in_ranges(parallel, job->n, PIECE_ELEMENTS, do_take, job);
 }

@@ -14,14 +14,12 @@
     break;                                                           \
   }
 
-static void do_fill(void *arg, int64_t k) {
+static void do_fill(void *arg, int64_t from, int64_t end) {
   const gr_fill_job *job = (const gr_fill_job *)arg;
-  const int size = gr_size_of(job->dtype);
-  const int64_t stride = job->out.stride, piece = PIECE_BYTES / size, from = k * piece;
-  const int64_t m = job->n - from < piece ? job->n - from : piece;
+  const int64_t stride = job->out.stride, m = end - from;
   char *p = (char *)(uintptr_t)job->out.data + from * stride;
   int64_t i;
-  switch (size) {
+  switch (gr_size_of(job->dtype)) {
     case 1: FILL(uint8_t)
     case 2: FILL(uint16_t)
     case 4: FILL(uint32_t)
@@ -30,18 +28,17 @@ static void do_fill(void *arg, int64_t k) {
 }
 
 void gr_cpu_fill(const gr_fill_job *job, gr_parallel parallel) {
-  gr_in_pieces(parallel, job->n, PIECE_BYTES / gr_size_of(job->dtype), do_fill, (void *)(uintptr_t)job);
+  gr_in_ranges(parallel, job->n, PIECE_BYTES / gr_size_of(job->dtype), do_fill, job);
 }
 
 #define COPY(type)                                                                              \
   for (i = 0; i < m; i++, p += job->out.stride, q += job->a.stride) memcpy(p, q, sizeof(type)); \
   break;
 
-static void do_copy(void *arg, int64_t k) {
+static void do_copy(void *arg, int64_t from, int64_t end) {
   const gr_copy_job *job = (const gr_copy_job *)arg;
   const int size = gr_size_of(job->dtype);
-  const int64_t piece = PIECE_BYTES / size, from = k * piece;
-  const int64_t m = job->n - from < piece ? job->n - from : piece;
+  const int64_t m = end - from;
   char *p = (char *)(uintptr_t)job->out.data + from * job->out.stride;
   const char *q = (const char *)job->a.data + from * job->a.stride;
   int64_t i;
@@ -58,5 +55,5 @@ static void do_copy(void *arg, int64_t k) {
 }
 
 void gr_cpu_copy(const gr_copy_job *job, gr_parallel parallel) {
-  gr_in_pieces(parallel, job->n, PIECE_BYTES / gr_size_of(job->dtype), do_copy, (void *)(uintptr_t)job);
+  gr_in_ranges(parallel, job->n, PIECE_BYTES / gr_size_of(job->dtype), do_copy, job);
 }

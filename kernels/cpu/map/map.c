@@ -181,18 +181,16 @@ static void run_chunk(const plan *p, int64_t k, int64_t m, chunks *room) {
   if (dense != out) gr_scatter(dense, out, stride, m, p->step.out_size);
 }
 
-static void run_piece(void *arg, int64_t piece) {
+static void run_range(void *arg, int64_t k, int64_t end) {
   const plan *p = (const plan *)arg;
-  const int64_t end = (piece + 1) * PIECE < p->job->n ? (piece + 1) * PIECE : p->job->n;
   chunks *room = p->indirect ? gr_room_take(sizeof(*room)) : NULL;
-  for (int64_t k = piece * PIECE; k < end; k += CHUNK) run_chunk(p, k, end - k < CHUNK ? end - k : CHUNK, room);
+  for (; k < end; k += CHUNK) run_chunk(p, k, end - k < CHUNK ? end - k : CHUNK, room);
   if (room) gr_room_give(room);
 }
 
 /* One element of the result of a comparison that counts. */
-static void run_tally(void *arg, int64_t piece) {
+static void run_tally(void *arg, int64_t from, int64_t end) {
   const plan *p = (const plan *)arg;
-  const int64_t from = piece * GR_TALLY, end = from + GR_TALLY < p->job->n ? from + GR_TALLY : p->job->n;
   chunks *room = p->indirect ? gr_room_take(sizeof(*room)) : NULL;
   uint8_t holds[CHUNK];
   int64_t k, i, count = 0;
@@ -205,15 +203,16 @@ static void run_tally(void *arg, int64_t piece) {
     count += some;
   }
   if (room) gr_room_give(room);
-  ((int64_t *)(uintptr_t)p->job->out.data)[piece] = p->job->tally == GR_TALLY_ALL ? count == end - from : count;
+  ((int64_t *)(uintptr_t)p->job->out.data)[from / GR_TALLY] =
+      p->job->tally == GR_TALLY_ALL ? count == end - from : count;
 }
 
 void gr_cpu_map(const gr_map_job *job, gr_parallel parallel) {
   plan p;
   if (job->n <= 0) return;
   make_plan(&p, job);
-  if (job->tally) gr_in_pieces(parallel, job->n, GR_TALLY, run_tally, &p);
-  else gr_in_pieces(parallel, job->n, PIECE, run_piece, &p);
+  if (job->tally) gr_in_ranges(parallel, job->n, GR_TALLY, run_tally, &p);
+  else gr_in_ranges(parallel, job->n, PIECE, run_range, &p);
 }
 
 /* ---- compact ---- */

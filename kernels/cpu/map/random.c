@@ -26,12 +26,10 @@ static void put(gr_dtype t, char *p, double x) {
   }
 }
 
-static void do_random(void *arg, int64_t k) {
+static void do_random(void *arg, int64_t g, int64_t end) {
   const gr_random_job *job = (const gr_random_job *)arg;
   const int group = gr_random_group(job->dtype);
-  const int64_t groups = (job->n + group - 1) / group;
-  const int64_t end = (k + 1) * RANDOM_GROUPS < groups ? (k + 1) * RANDOM_GROUPS : groups;
-  for (int64_t g = k * RANDOM_GROUPS; g < end; g++) {
+  for (; g < end; g++) {
     double x[4];
     gr_random_fill(job->dtype, job->seed, job->stream, job->mark, job->first + (uint64_t)g, job->kind, x);
     for (int64_t i = 0; i < group && g * group + i < job->n; i++)
@@ -41,7 +39,7 @@ static void do_random(void *arg, int64_t k) {
 
 void gr_cpu_random(const gr_random_job *job, gr_parallel parallel) {
   const int group = gr_random_group(job->dtype);
-  gr_in_pieces(parallel, (job->n + group - 1) / group, RANDOM_GROUPS, do_random, (void *)(uintptr_t)job);
+  gr_in_ranges(parallel, (job->n + group - 1) / group, RANDOM_GROUPS, do_random, job);
 }
 
 /* ---- whole numbers ---- */
@@ -70,11 +68,10 @@ static void put_whole(gr_dtype t, const gr_vec *out, int64_t from, int m, const 
 
 #define WHOLE_PIECE (64 * CHUNK)
 
-static void do_whole(void *arg, int64_t piece) {
+static void do_whole(void *arg, int64_t from, int64_t end) {
   const gr_whole_job *job = (const gr_whole_job *)arg;
   const int group = gr_whole_group(job->range);
-  int64_t from = piece * WHOLE_PIECE, x[CHUNK];
-  const int64_t end = job->n - from < WHOLE_PIECE ? job->n : from + WHOLE_PIECE;
+  int64_t x[CHUNK];
   for (; from < end; from += CHUNK) {
     const int m = end - from < CHUNK ? (int)(end - from) : CHUNK;
     uint64_t y[2];
@@ -87,7 +84,7 @@ static void do_whole(void *arg, int64_t piece) {
 }
 
 void gr_cpu_whole(const gr_whole_job *job, gr_parallel parallel) {
-  gr_in_pieces(parallel, job->n, WHOLE_PIECE, do_whole, (void *)(uintptr_t)job);
+  gr_in_ranges(parallel, job->n, WHOLE_PIECE, do_whole, job);
 }
 
 /* ---- orders ---- */
@@ -97,11 +94,10 @@ typedef struct ordering {
   gr_order order;
 } ordering;
 
-static void do_order(void *arg, int64_t piece) {
+static void do_order(void *arg, int64_t from, int64_t end) {
   const ordering *o = (const ordering *)arg;
   const gr_order_job *job = o->job;
-  int64_t from = piece * WHOLE_PIECE, x[CHUNK];
-  const int64_t end = job->n - from < WHOLE_PIECE ? job->n : from + WHOLE_PIECE;
+  int64_t x[CHUNK];
   for (; from < end; from += CHUNK) {
     const int m = end - from < CHUNK ? (int)(end - from) : CHUNK;
     for (int k = 0; k < m; k++) x[k] = gr_order_at(&o->order, from + k) + 1;
@@ -122,9 +118,7 @@ static void order_few(const gr_order_job *job, const gr_order *order) {
 }
 
 void gr_cpu_order(const gr_order_job *job, gr_parallel parallel) {
-  ordering o;
-  o.job = job;
-  o.order = gr_order_of(job->length, job->seed, job->stream, job->mark);
+  const ordering o = {job, gr_order_of(job->length, job->seed, job->stream, job->mark)};
   if (job->length <= GR_ORDER_FEW) order_few(job, &o.order);
-  else gr_in_pieces(parallel, job->n, WHOLE_PIECE, do_order, &o);
+  else gr_in_ranges(parallel, job->n, WHOLE_PIECE, do_order, &o);
 }

@@ -164,10 +164,7 @@ static int take_set(gr_operating *o) {
 }
 
 gr_work gr_work_take(gr_operating *o) {
-  gr_work w;
-  memset(&w, 0, sizeof(w));
-  w.o = o;
-  w.set = take_set(o);
+  gr_work w = {.o = o, .set = take_set(o)};
   char *at = o->memory + w.set * o->set_bytes;
   w.x = at;
   w.position = (int64_t *)(void *)(at + 8 * GR_FOLD_WIDTH);
@@ -188,9 +185,7 @@ void gr_work_give(gr_operating *o, const gr_work *w) { atomic_store(&o->taken[w-
 /* ---- steps ---- */
 
 void gr_work_map(gr_work *w, const char *x, const int64_t *position, gr_states to, int64_t m) {
-  const char *inputs[2];
-  inputs[0] = x;
-  inputs[1] = (const char *)position;
+  const char *inputs[2] = {x, (const char *)position};
   run(&w->o->map, w->set, inputs, to, 0, m);
 }
 
@@ -285,41 +280,31 @@ static void put(const gr_work *w, int64_t v, int64_t count) {
                job->out[k].stride, count, states ? (int)gr_operator_size(w->o, k) : w->o->finish.size[k]);
 }
 
-typedef struct vectors {
-  gr_operating *o;
-  int64_t size; /* vectors to a piece */
-} vectors;
-
 static gr_bundle bundle_at(const gr_operator_job *job, int64_t v, int64_t count) {
-  gr_bundle b = {NULL, NULL, 0, 0, 0, 0, 0};
-  b.base = (const char *)job->a.data + v * job->a.step;
-  b.step = job->a.step;
-  b.stride = job->a.stride;
-  b.n = job->n;
-  b.count = count;
-  b.first = job->first;
-  return b;
+  return (gr_bundle){.base = (const char *)job->a.data + v * job->a.step,
+                     .step = job->a.step,
+                     .stride = job->a.stride,
+                     .n = job->n,
+                     .count = count,
+                     .first = job->first};
 }
 
-static void do_rows(void *arg, int64_t k) {
-  const vectors *s = (const vectors *)arg;
-  const gr_operator_job *job = s->o->job;
-  const int64_t end = (k + 1) * s->size < job->count ? (k + 1) * s->size : job->count, most = together(s->o, job->n);
-  gr_work w = gr_work_take(s->o);
-  int64_t v = k * s->size, m;
-  for (; v < end; v += m) {
+static void do_rows(void *arg, int64_t v, int64_t end) {
+  gr_operating *o = (gr_operating *)arg;
+  const gr_operator_job *job = o->job;
+  const int64_t most = together(o, job->n);
+  gr_work w = gr_work_take(o);
+  for (int64_t m; v < end; v += m) {
     m = end - v < most ? end - v : most;
     gr_bundle b = bundle_at(job, v, m);
     fold(&w, &b);
     put(&w, v, m);
   }
-  gr_work_give(s->o, &w);
+  gr_work_give(o, &w);
 }
 
 static int64_t segment_at(const gr_operator_job *job, int64_t v, int64_t *n) {
-  gr_reduce_job where;
-  where.offsets = job->offsets;
-  where.offsets_are_i32 = job->offsets_are_i32;
+  const gr_reduce_job where = {.offsets = job->offsets, .offsets_are_i32 = job->offsets_are_i32};
   return gr_segment(&where, v, n);
 }
 
@@ -337,22 +322,21 @@ static void sort(uint64_t *keys, int64_t n) {
 }
 
 /* Segments of one length go together: their numbers are the lowest bits of the keys. */
-static void do_segments(void *arg, int64_t piece) {
-  const vectors *s = (const vectors *)arg;
-  const gr_operator_job *job = s->o->job;
-  const int64_t first = piece * TOGETHER, left = job->count - first, count = left < TOGETHER ? left : TOGETHER;
-  gr_work w = gr_work_take(s->o);
+static void do_segments(void *arg, int64_t first, int64_t end) {
+  gr_operating *o = (gr_operating *)arg;
+  const gr_operator_job *job = o->job;
+  gr_work w = gr_work_take(o);
   const char **own = (const char **)(void *)w.list;
   uint64_t *keys = (uint64_t *)(void *)(w.list + TOGETHER * sizeof(char *));
   int64_t used = 0, k, m, n, i;
-  for (k = 0; k < count; k++) {
+  for (k = 0; k < end - first; k++) {
     segment_at(job, first + k, &n);
     if (n <= LONG) keys[used++] = (uint64_t)n * TOGETHER | (uint64_t)k;
   }
   sort(keys, used);
   for (k = 0; k < used; k += m) {
     gr_bundle b = {NULL, own, 0, job->a.stride, (int64_t)(keys[k] / TOGETHER), 0, 0};
-    const int64_t most = together(s->o, b.n);
+    const int64_t most = together(o, b.n);
     for (m = 0; k + m < used && m < most && (int64_t)(keys[k + m] / TOGETHER) == b.n; m++)
       own[m] =
           (const char *)job->a.data + segment_at(job, first + (int64_t)(keys[k + m] % TOGETHER), &n) * job->a.stride;
@@ -361,9 +345,9 @@ static void do_segments(void *arg, int64_t piece) {
     for (int r = 0; r < job->op->results; r++)
       for (i = 0; i < m; i++)
         memcpy((char *)(uintptr_t)job->out[r].data + (first + (int64_t)(keys[k + i] % TOGETHER)) * job->out[r].stride,
-               w.results.at[r] + i * s->o->finish.size[r], (size_t)s->o->finish.size[r]);
+               w.results.at[r] + i * o->finish.size[r], (size_t)o->finish.size[r]);
   }
-  gr_work_give(s->o, &w);
+  gr_work_give(o, &w);
 }
 
 static void do_long(gr_operating *o, int64_t v, gr_bundle b, gr_parallel parallel) {
@@ -380,32 +364,23 @@ static void do_long(gr_operating *o, int64_t v, gr_bundle b, gr_parallel paralle
 
 static void reduce_rows(gr_operating *o, gr_parallel parallel) {
   const gr_operator_job *job = o->job;
-  vectors s;
-  int64_t v, most = together(o, job->n);
-  s.o = o;
-  s.size = most;
+  const int64_t most = together(o, job->n);
+  int64_t size = most;
   if (job->n > LONG) {
-    for (v = 0; v < job->count && !(v && gr_stopped()); v++) do_long(o, v, bundle_at(job, v, 1), parallel);
+    for (int64_t v = 0; v < job->count && !(v && gr_stopped()); v++) do_long(o, v, bundle_at(job, v, 1), parallel);
     return;
   }
-  while (s.size * (job->n + 1) < PIECE) s.size += most;
-  gr_in_pieces(parallel, job->count, s.size, do_rows, &s);
+  while (size * (job->n + 1) < PIECE) size += most;
+  gr_in_ranges(parallel, job->count, size, do_rows, o);
 }
 
 static void reduce_segments(gr_operating *o, gr_parallel parallel) {
   const gr_operator_job *job = o->job;
-  vectors s;
   int64_t n;
-  s.o = o;
-  s.size = TOGETHER;
-  gr_in_pieces(parallel, job->count, TOGETHER, do_segments, &s);
+  gr_in_ranges(parallel, job->count, TOGETHER, do_segments, o);
   for (int64_t v = 0; v < job->count && job->longest > LONG && !(v && gr_stopped()); v++) {
-    gr_bundle b = {NULL, NULL, 0, job->a.stride, 0, 1, 0};
-    const int64_t from = segment_at(job, v, &n);
-    if (n <= LONG) continue;
-    b.base = (const char *)job->a.data + from * job->a.stride;
-    b.n = n;
-    do_long(o, v, b, parallel);
+    const char *from = (const char *)job->a.data + segment_at(job, v, &n) * job->a.stride;
+    if (n > LONG) do_long(o, v, (gr_bundle){.base = from, .stride = job->a.stride, .n = n, .count = 1}, parallel);
   }
 }
 

@@ -153,8 +153,8 @@ gr_value gr_cpu_reduce_value(const gr_reduce_job *job, gr_parallel parallel) {
 
 void gr_cpu_reduce_states(const gr_reduce_job *job, gr_acc *states, gr_parallel parallel) {
   const gr_plan p = gr_plan_of(job);
-  int64_t v;
-  for (v = 0; v < job->count && !(v && v % 64 == 0 && gr_stopped()); v++) states[v] = whole_vector(&p, v, parallel);
+  for (int64_t v = 0; v < job->count && !(v && v % 64 == 0 && gr_stopped()); v++)
+    states[v] = whole_vector(&p, v, parallel);
 }
 
 void gr_cpu_reduce_small(gr_op op, gr_dtype t, const void *a, const void *b, int64_t n, gr_value *r) {
@@ -171,21 +171,13 @@ void gr_cpu_reduce_small(gr_op op, gr_dtype t, const void *a, const void *b, int
 }
 
 /* Many vectors: each thread takes some of them. */
-typedef struct batch {
-  const gr_plan *p;
-  int64_t size;
-} batch;
-
-static void do_batch(void *arg, int64_t k) {
-  const batch *s = (const batch *)arg;
-  const int64_t count = s->p->job->count, end = (k + 1) * s->size < count ? (k + 1) * s->size : count;
+static void do_batch(void *arg, int64_t v, int64_t end) {
+  const gr_plan *p = (const gr_plan *)arg;
   gr_acc states[GR_NARROW_ROWS]; /* one after the other, a result takes as long as a row of some hundred elements */
-  int64_t v;
-  for (v = k * s->size; v < end; v += GR_NARROW_ROWS) {
+  for (; v < end; v += GR_NARROW_ROWS) {
     const int rows = end - v < GR_NARROW_ROWS ? (int)(end - v) : GR_NARROW_ROWS;
-    int i;
-    for (i = 0; i < rows; i++) states[i] = whole_vector(s->p, v + i, NULL);
-    gr_finish_vectors(s->p, v, rows, states);
+    for (int i = 0; i < rows; i++) states[i] = whole_vector(p, v + i, NULL);
+    gr_finish_vectors(p, v, rows, states);
   }
 }
 
@@ -238,18 +230,15 @@ static void dots_by_leaves(const gr_plan *p, const char *row, int rows, double *
 }
 
 #define MANY_ROWS 1024 /* whose sums are still in the first cache when they are finished */
-static void do_sums_batch(void *arg, int64_t k) {
-  const batch *s = (const batch *)arg;
-  const gr_plan *p = s->p;
+static void do_sums_batch(void *arg, int64_t v, int64_t end) {
+  const gr_plan *p = (const gr_plan *)arg;
   const gr_reduce_job *job = p->job;
   const gr_cpu_table *table = gr_cpu_table_in_use();
   const gr_vec *x = &job->a, *y = &job->b;
-  const int64_t end = (k + 1) * s->size < job->count ? (k + 1) * s->size : job->count;
   const int n = (int)job->n, dots = are_dots(p);
   double rest[GR_NARROW_ROWS], *out = (double *)job->out; /* of integers: as many bytes */
-  int64_t v;
   int rows, i;
-  for (v = k * s->size; v < end; v += rows) {
+  for (; v < end; v += rows) {
     const char *row = (const char *)x->data + v * x->step;
     double *const sums = end - v < GR_NARROW_ROWS ? rest : out + v;
     rows = end - v < MANY_ROWS ? (int)(end - v) : MANY_ROWS;
@@ -285,27 +274,23 @@ static int are_narrow(const gr_plan *p) {
 
 #define TURNED_ROOM (GR_TURNED_MOST * (GR_NARROW_ROWS * 8 + 64))
 
-static void do_narrow_batch(void *arg, int64_t k) {
-  const batch *s = (const batch *)arg;
-  const gr_plan *p = s->p;
+static void do_narrow_batch(void *arg, int64_t v, int64_t end) {
+  const gr_plan *p = (const gr_plan *)arg;
   const gr_reduce_job *job = p->job;
   const gr_vec *x = &job->a, *y = &job->b;
-  const int64_t end = (k + 1) * s->size < job->count ? (k + 1) * s->size : job->count,
-                pitch = GR_NARROW_ROWS * p->size + 64;
+  const int64_t pitch = GR_NARROW_ROWS * p->size + 64;
   const int two = p->inputs == 2;
   char *turned_x = gr_room_take(2 * TURNED_ROOM + GR_DOWN_ROOM), *turned_y = turned_x + TURNED_ROOM;
   gr_acc states[GR_NARROW_ROWS];
   gr_down_job d = {.x = turned_x, .pitch = pitch, .y_pitch = pitch, .y_wide = 1, .lanes = turned_y + TURNED_ROOM};
-  int64_t v;
-  int i;
   d.n = (int)job->n;
   d.want = gr_down_want(job->op);
   if (two && y->step == 0) d.y = (const char *)y->data, d.y_pitch = y->stride, d.y_wide = 0;
   else if (two) d.y = turned_y;
-  for (v = k * s->size; v < end; v += GR_NARROW_ROWS) {
+  for (; v < end; v += GR_NARROW_ROWS) {
     const int rows = end - v < GR_NARROW_ROWS ? (int)(end - v) : GR_NARROW_ROWS;
     const int more = (GR_DOWN_LEAST - rows % GR_DOWN_LEAST) % GR_DOWN_LEAST; /* rows that are not there */
-    for (i = 0; more && i < job->n; i++) {
+    for (int i = 0; more && i < job->n; i++) {
       memset(turned_x + i * pitch + rows * p->size, 0, (size_t)(more * p->size));
       memset(turned_y + i * pitch + rows * p->size, 0, (size_t)(more * p->size));
     }
@@ -339,23 +324,18 @@ static int64_t rows_of_piece(const gr_plan *p) { return GR_PIECE_BYTES / (p->job
 void gr_cpu_reduce(const gr_reduce_job *job, gr_parallel parallel) {
   const gr_plan p = gr_plan_of(job);
   const int loop = job->count > 0 ? loop_of(&p) : VECTORS;
-  int64_t v;
-  batch s;
   switch (loop) {
     case SEGMENTS: gr_reduce_segments(job, parallel); return;
     case COLUMNS: gr_reduce_columns(&p, parallel); return;
     case VECTORS:
-      for (v = 0; v < job->count; v++) gr_finish_vector(&p, v, whole_vector(&p, v, parallel));
+      for (int64_t v = 0; v < job->count; v++) gr_finish_vector(&p, v, whole_vector(&p, v, parallel));
       return;
     default:
-      s.p = &p;
-      s.size = rows_of_piece(&p);
-      if (!parallel) s.size = job->count;
-      gr_in_pieces(parallel, job->count, s.size,
+      gr_in_ranges(parallel, job->count, parallel ? rows_of_piece(&p) : job->count,
                    loop == SUMS          ? do_sums_batch
                    : loop == NARROW_ROWS ? do_narrow_batch
                                          : do_batch,
-                   &s);
+                   &p);
   }
 }
 

@@ -4,11 +4,6 @@
 */
 #include "kernels/cpu/reduce/reduce.h"
 
-typedef struct batches {
-  const gr_reduce_job *job;
-  int64_t size; /* segments to a batch */
-} batches;
-
 static const void *later(const void *data, int64_t bytes) { return data ? (const char *)data + bytes : NULL; }
 
 static void reduce_segment(const gr_reduce_job *job, int64_t s, gr_parallel parallel) {
@@ -24,28 +19,18 @@ static void reduce_segment(const gr_reduce_job *job, int64_t s, gr_parallel para
   gr_cpu_reduce(&one, parallel);
 }
 
-static void do_batch(void *arg, int64_t k) {
-  const batches *b = (const batches *)arg;
-  const int64_t end = (k + 1) * b->size < b->job->count ? (k + 1) * b->size : b->job->count;
-  for (int64_t s = k * b->size; s < end; s++) reduce_segment(b->job, s, NULL);
+static void reduce_several(void *job, int64_t s, int64_t end) {
+  for (; s < end; s++) reduce_segment((const gr_reduce_job *)job, s, NULL);
 }
 
 void gr_reduce_segments(const gr_reduce_job *job, gr_parallel parallel) {
-  batches b;
-  int64_t n, k;
+  int64_t n;
   if (job->chosen) {
-    for (k = 0; k < job->count; k++) reduce_segment(job, job->chosen[k], parallel);
+    for (int64_t k = 0; k < job->count; k++) reduce_segment(job, job->chosen[k], parallel);
     return;
   }
   int64_t first = gr_segment(job, 0, &n);
   int64_t all = gr_segment(job, job->count - 1, &n) + n - first;
-  b.job = job;
-  b.size = GR_PIECE_BYTES / (all / job->count * gr_size_of(job->dtype) + 64) + 1;
-  k = (job->count - 1) / b.size + 1;
-  if (parallel && k > 1) {
-    parallel(k, do_batch, &b);
-  } else {
-    b.size = job->count;
-    do_batch(&b, 0);
-  }
+  const int64_t several = GR_PIECE_BYTES / (all / job->count * gr_size_of(job->dtype) + 64) + 1;
+  gr_in_ranges(parallel, job->count, several, reduce_several, job);
 }

@@ -223,12 +223,6 @@ static void scan_vector(const gr_scan_job *asked, gr_feed *feed, gr_parallel par
   in_order(&s);
 }
 
-/* Several short vectors to a thread; long ones one after the other, by all threads. */
-typedef struct batches {
-  const gr_scan_job *job;
-  int64_t vectors; /* of a batch */
-} batches;
-
 static void scan_of_several(const gr_scan_job *job, int64_t vector, gr_parallel parallel) {
   gr_scan_job one = *job;
   one.count = 1;
@@ -237,23 +231,19 @@ static void scan_of_several(const gr_scan_job *job, int64_t vector, gr_parallel 
   scan_vector(&one, NULL, parallel);
 }
 
-static void do_batch(void *arg, int64_t k) {
-  const batches *b = (const batches *)arg;
-  const int64_t end = (k + 1) * b->vectors < b->job->count ? (k + 1) * b->vectors : b->job->count;
-  for (int64_t v = k * b->vectors; v < end; v++) scan_of_several(b->job, v, NULL);
+static void scan_several(void *job, int64_t v, int64_t end) {
+  for (; v < end; v++) scan_of_several((const gr_scan_job *)job, v, NULL);
 }
 
+/* Several short vectors to a thread; long ones one after the other, by all threads. */
 void gr_cpu_scan(const gr_scan_job *job, gr_feed *feed, gr_parallel parallel) {
-  batches b;
   if (job->n == 0 || job->count == 0) return;
   if (job->count == 1) {
     scan_vector(job, feed, parallel);
   } else if (job->n >= PARALLEL_ELEMENTS) {
     for (int64_t v = 0; v < job->count && !(v && gr_stopped()); v++) scan_of_several(job, v, parallel);
   } else {
-    b.job = job;
-    b.vectors = GR_SCAN_PIECE / job->n + 1;
-    gr_in_pieces(parallel, job->count, b.vectors, do_batch, &b);
+    gr_in_ranges(parallel, job->count, GR_SCAN_PIECE / job->n + 1, scan_several, job);
   }
 }
 

@@ -82,11 +82,10 @@ SELECT(uint16_t)
 SELECT(uint32_t)
 SELECT(uint64_t)
 
-static void do_count(void *arg, int64_t piece) {
+static void do_count(void *arg, int64_t from, int64_t end) {
   const state *s = (const state *)arg;
   const int32_t slots = s->of->groups << s->of->bits;
-  const int64_t from = piece * PIECE_ELEMENTS, left = s->of->n - from,
-                n = left < PIECE_ELEMENTS ? left : PIECE_ELEMENTS;
+  const int64_t n = end - from;
   uint32_t *table = gr_room_take(GR_SELECT_COUNTERS * sizeof(*table));
   int64_t nans;
   int32_t i, t;
@@ -106,10 +105,9 @@ static void do_count(void *arg, int64_t piece) {
   if (nans) __atomic_fetch_add(&s->counts[slots], nans, __ATOMIC_RELAXED);
 }
 
-static void do_pick(void *arg, int64_t piece) {
+static void do_pick(void *arg, int64_t from, int64_t end) {
   const state *s = (const state *)arg;
-  const int64_t from = piece * PIECE_ELEMENTS, left = s->of->n - from,
-                n = left < PIECE_ELEMENTS ? left : PIECE_ELEMENTS;
+  const int64_t n = end - from;
   switch (gr_size_of(s->of->dtype)) {
     case 1: pick_uint8_t(s, from, n); break;
     case 2: pick_uint16_t(s, from, n); break;
@@ -127,29 +125,22 @@ static void begin_groups(state *s) {
   }
 }
 
-static void run(state *s, void (*body)(void *, int64_t), gr_parallel parallel) {
+static void run(state *s, void (*body)(void *, int64_t, int64_t), gr_parallel parallel) {
   s->s = gr_selector_of(s->of->dtype);
   if (s->of->groups > 1) begin_groups(s);
-  gr_in_pieces(parallel, s->of->n, PIECE_ELEMENTS, body, s);
+  gr_in_ranges(parallel, s->of->n, PIECE_ELEMENTS, body, s);
 }
 
 void gr_cpu_digits(const gr_digits_job *job, gr_parallel parallel) {
   const int32_t slots = job->of.groups << job->of.bits;
-  state s;
-  memset(&s, 0, sizeof(s));
-  s.of = &job->of;
-  s.counts = job->counts;
+  state s = {.of = &job->of, .counts = job->counts};
   s.tables = 4 * slots <= GR_SELECT_COUNTERS ? 4 : 1; /* runs of equal keys do not wait for one counter */
   memset(job->counts, 0, (size_t)(slots + 1) * sizeof(*job->counts));
   run(&s, do_count, parallel);
 }
 
 void gr_cpu_pick(const gr_pick_job *job, gr_parallel parallel) {
-  state s;
-  memset(&s, 0, sizeof(s));
-  s.of = &job->of;
-  s.out = (char *)job->out;
-  s.found = job->found;
+  state s = {.of = &job->of, .out = (char *)job->out, .found = job->found};
   *job->found = 0;
   run(&s, do_pick, parallel);
 }
