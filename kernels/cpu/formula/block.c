@@ -222,9 +222,6 @@ char *gr_block_in_step(const gr_block_plan *p, char *at) {
   return at + (place - (uintptr_t)at) % GR_BLOCK_PAGE;
 }
 
-/* The first element of v, m times. */
-static void fill_elements(const gr_vec *v, int size, char *to, int64_t m) { gr_gather(to, v->data, 0, m, size); }
-
 void gr_block_ready(gr_block_plan *p, void *memory) {
   const gr_formula_job *job = p->job;
   const int64_t m = job->n < p->block ? job->n : p->block;
@@ -232,7 +229,7 @@ void gr_block_ready(gr_block_plan *p, void *memory) {
   for (int32_t k = 0; k < job->program->count; k++) {
     const gr_node *x = &job->program->nodes[k];
     if (!is_constant(x) || p->last[k] < 0 || p->sources[k].place != GR_PLACE_NONE) continue;
-    fill_elements(&job->inputs[x->input], size_of_node(x), at, m);
+    gr_gather(at, job->inputs[x->input].data, 0, m, size_of_node(x));
     p->sources[k].base = at;
     at += (int64_t)p->block * 8;
   }
@@ -302,27 +299,19 @@ static void load(const gr_formula_job *job, const gr_node *x, char *to, int64_t 
   const gr_vec *v = &job->inputs[x->input];
   const int size = size_of_node(x);
   const int64_t columns = job->columns;
-  int64_t m;
-  if (x->spread == GR_EACH) {
-    const char *at = (const char *)v->data + from * v->stride;
-    if (v->stride == size) memcpy(to, at, (size_t)(n * size));
-    else gr_gather(to, at, v->stride, n, size);
-    return;
-  }
-  if (x->spread == GR_ONE) {
-    fill_elements(v, size, to, n);
-    return;
-  }
-  for (int64_t k = 0; k < n; k += m) { /* stretch by stretch of a row */
-    const int64_t row = (from + k) / columns, column = (from + k) % columns;
-    gr_vec one = *v;
-    m = columns - column < n - k ? columns - column : n - k;
-    if (x->spread == GR_ROW) {
-      gr_gather(to + k * size, (const char *)v->data + column * v->stride, v->stride, m, size);
-      continue;
+  const char *data = (const char *)v->data;
+  if (x->spread == GR_EACH && v->stride == size) {
+    memcpy(to, data + from * size, (size_t)(n * size));
+  } else if (x->spread == GR_EACH || x->spread == GR_ONE) {
+    const int64_t stride = x->spread == GR_ONE ? 0 : v->stride;
+    gr_gather(to, data + from * stride, stride, n, size);
+  } else {
+    for (int64_t k = 0, m; k < n; k += m) { /* stretch by stretch of a row */
+      const int64_t row = (from + k) / columns, column = (from + k) % columns;
+      m = columns - column < n - k ? columns - column : n - k;
+      if (x->spread == GR_ROW) gr_gather(to + k * size, data + column * v->stride, v->stride, m, size);
+      else gr_gather(to + k * size, data + row * v->stride, 0, m, size);
     }
-    one.data = (const char *)v->data + row * v->stride;
-    fill_elements(&one, size, to + k * size, m);
   }
 }
 

@@ -101,17 +101,13 @@ void gr_cpu_weights(const gr_weights_job *asked, gr_feed *feed, gr_parallel para
   const gr_weights_job *job = asked;
   const int64_t n = job->bins.n;
   gr_weights_job dense;
-  state s;
   if (feed) {
     dense = *asked;
     dense.bins.a.stride = gr_size_of(asked->bins.dtype);
     dense.w.stride = gr_size_of(asked->dtype);
     job = &dense;
   }
-  s.job = job;
-  s.feed = feed;
-  s.bins.job = &job->bins;
-  s.find = gr_cpu_table_in_use()->bins;
+  state s = {.job = job, .feed = feed, .bins = {.job = &job->bins}, .find = gr_cpu_table_in_use()->bins};
   s.sums = (gr_fixed *)job->state;
   s.slots = job->bins.bins + 3;
   for (int64_t i = 0; i < s.slots && !(i && gr_stopped()); i += SPAN)

@@ -218,10 +218,7 @@ static void do_piece(void *arg, int64_t k) {
 }
 
 void gr_fold_long(gr_operating *o, const gr_bundle *b, gr_parallel parallel, gr_work *w) {
-  whole s;
-  s.o = o;
-  s.b = b;
-  s.piece = o->leaf * most_leaves(o);
+  whole s = {o, b, o->leaf * most_leaves(o)};
   while ((b->n - 1) / s.piece >= GR_MOST_PIECES) s.piece *= 2;
   int64_t count = (b->n - 1) / s.piece + 1;
   gr_in_pieces(parallel, b->n, s.piece, do_piece, &s);

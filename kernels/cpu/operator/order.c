@@ -66,17 +66,13 @@ static char *cut_plane(const gr_operating *o, gr_states *s, char *at) {
 /* For units of n elements, the last of which may have fewer. */
 static planes planes_of(const gr_work *w, int64_t units, int64_t n) {
   const gr_operating *o = w->o;
-  planes p;
-  char *at = w->planes;
-  memset(&p, 0, sizeof(p));
-  p.units = units;
+  char *at = w->planes + 128 * most_positions(o);
+  planes p = {.units = units, .x = w->planes};
   p.rows = n < GR_SCAN_TILE ? (n + ROW - 1) / ROW : ROWS;
   p.groups = n < ROW ? (n + 7) / 8 : GROUPS;
   p.width = units * p.rows;
   p.plane = p.width * p.groups;
-  p.x = at;
-  p.position = (int64_t *)(void *)(at + 64 * most_positions(o));
-  at += 128 * most_positions(o);
+  p.position = (int64_t *)(void *)(p.x + 64 * most_positions(o));
   for (int j = 0; j < 8; j++) at = cut_plane(o, &p.local[j], at);
   at = cut_plane(o, &p.spare, at);
   at = cut_plane(o, &p.groups_before, at);
@@ -261,13 +257,7 @@ static void advance(gr_work *w, prefix *p, gr_states total, int64_t at, int64_t 
 }
 
 static prefix nothing_before(gr_states slots, int64_t at) {
-  prefix p;
-  memset(&p, 0, sizeof(p));
-  p.slots = slots;
-  p.at = at;
-  p.blocks.slot = BLOCKS;
-  p.tiles.slot = TILES;
-  return p;
+  return (prefix){.slots = slots, .at = at, .blocks = {.slot = BLOCKS}, .tiles = {.slot = TILES}};
 }
 
 /* before: from here on what lies in the vector before each group. bases: of the tiles, the first of which may lack. */
@@ -403,11 +393,11 @@ void gr_order_long(gr_operating *o, const gr_bundle *b, gr_parallel parallel, gr
 
 void gr_order_scan(gr_operating *o, gr_parallel parallel) {
   const gr_operator_job *job = o->job;
-  gr_bundle b = {NULL, NULL, 0, 0, 0, 1, 0};
+  const gr_bundle b = {.base = (const char *)job->a.data + (job->reverse ? job->n - 1 : 0) * job->a.stride,
+                       .stride = job->reverse ? -job->a.stride : job->a.stride,
+                       .n = job->n,
+                       .count = 1};
   ordered s;
-  b.n = job->n;
-  b.stride = job->reverse ? -job->a.stride : job->a.stride;
-  b.base = (const char *)job->a.data + (job->reverse ? job->n - 1 : 0) * job->a.stride;
   begin(&s, o, &b, o->pieces, 0);
   gr_in_pieces(parallel, job->n, s.piece, do_piece, &s);
 }
@@ -423,12 +413,12 @@ static void take_nodes(gr_work *w, prefix *left, const gr_operator_job *job) {
 
 void gr_order_part(gr_operating *o, gr_parallel parallel, gr_work *w) {
   const gr_operator_job *job = o->job;
-  gr_bundle b = {NULL, NULL, 0, 0, 0, 1, 0};
+  const gr_bundle b = {.base = (const char *)job->a.data,
+                       .stride = job->a.stride,
+                       .n = job->n,
+                       .count = 1,
+                       .first = job->reverse ? job->whole - job->first - job->n : job->first};
   ordered s;
-  b.base = (const char *)job->a.data;
-  b.stride = job->a.stride;
-  b.n = job->n;
-  b.first = job->reverse ? job->whole - job->first - job->n : job->first;
   begin(&s, o, &b, o->pieces, 0);
   take_nodes(w, &s.left, job);
   gr_in_pieces(parallel, job->n, s.piece, do_piece, &s);

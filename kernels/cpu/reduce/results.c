@@ -83,9 +83,8 @@ void *gr_results_at(const gr_plan *p, int64_t v) {
 
 void gr_finish_sums(const gr_plan *p, int count, double *sums) {
   const double less = gr_divisor((double)p->job->n, p->job->ddof);
-  int k;
-  for (k = 0; k < count && p->job->op == GR_OP_mean; k++) sums[k] = sums[k] / less;
-  for (k = 0; k < count; k++) sums[k] = gr_canonical(sums[k]);
+  for (int k = 0; k < count && p->job->op == GR_OP_mean; k++) sums[k] = sums[k] / less;
+  for (int k = 0; k < count; k++) sums[k] = gr_canonical(sums[k]);
 }
 
 void gr_finish_results(const gr_plan *p, int count, void *results) {
@@ -97,21 +96,20 @@ void gr_finish_vectors(const gr_plan *p, int64_t v, int count, const gr_acc *sta
   const double n = (double)job->n;
   double *f = (double *)job->out + v;
   int64_t *i = (int64_t *)job->out + v;
-  int k;
   if (job->n == 0) { /* a sum of nothing is 0, not the -0 that it begins with */
-    for (k = 0; k < count; k++) gr_finish_vector(p, v + k, states[k]);
+    for (int k = 0; k < count; k++) gr_finish_vector(p, v + k, states[k]);
   } else if (gr_are_double_sums(p)) {
-    for (k = 0; k < count; k++) f[k] = states[k].f[0];
+    for (int k = 0; k < count; k++) f[k] = states[k].f[0];
     gr_finish_sums(p, count, f);
   } else if (job->out_dtype == GR_F64 && job->op == GR_OP_var) {
-    for (k = 0; k < count; k++) f[k] = gr_canonical(states[k].f[1] / gr_divisor(n - job->ddof, job->ddof));
+    for (int k = 0; k < count; k++) f[k] = gr_canonical(states[k].f[1] / gr_divisor(n - job->ddof, job->ddof));
   } else if (gr_are_whole_sums(p)) {
-    for (k = 0; k < count; k++) i[k] = states[k].i[0];
+    for (int k = 0; k < count; k++) i[k] = states[k].i[0];
   } else if (are_extremes(p)) {
     finish_extremes(job, v, count, states, job->op == GR_OP_max);
   } else if (are_positions(p)) {
-    for (k = 0; k < count; k++) i[k] = states[k].i[1] + 1;
+    for (int k = 0; k < count; k++) i[k] = states[k].i[1] + 1;
   } else {
-    for (k = 0; k < count; k++) gr_finish_vector(p, v + k, states[k]);
+    for (int k = 0; k < count; k++) gr_finish_vector(p, v + k, states[k]);
   }
 }
