@@ -1,14 +1,8 @@
 /* NEON, which every 64-bit ARM has: 2 doubles or 4 floats, 32 registers. */
 #include <arm_neon.h>
-#include "kernels/cpu/isa/vec_common.h"
+#include "kernels/cpu/isa/vec_two.h"
 
-#define GR_W 2
-#define GR_WF 4
 #define GR_GROUP 16
-
-typedef double vd __attribute__((vector_size(16)));
-typedef float vf __attribute__((vector_size(16)));
-typedef uint64_t vi __attribute__((vector_size(16)));
 
 GR_INLINE vd vd_set(double x) { return (vd)vdupq_n_f64(x); }
 GR_INLINE vf vf_set(float x) { return (vf)vdupq_n_f32(x); }
@@ -101,28 +95,6 @@ GR_INLINE vf vf_load(gr_dtype t, const void *p) {
     default: return (vf)vcvt_high_f32_f64(vcvt_f32_f64(vld1q_f64((const double *)p)), vld1q_f64((const double *)p + 2));
   }
 }
-
-GR_INLINE vd vd_even(vd x, vd y) { return GR_LANES_OF(vi, x, y, 0, 2); }
-GR_INLINE vd vd_odd(vd x, vd y) { return GR_LANES_OF(vi, x, y, 1, 3); }
-/* The folded lanes of GR_W vectors, side by side: the sums that vd_fold makes of each. */
-GR_INLINE vd vd_folds(const vd *x) { return vd_even(x[0], x[1]) + vd_odd(x[0], x[1]); }
-/* Lane l becomes the sum (or product) of lanes 0 .. l. */
-GR_INLINE vd vd_scan(int multiply, vd x) {
-  const vd t = vd_even(x, x);
-  return GR_LANES_OF(vi, x, multiply ? x * t : x + t, 0, 3);
-}
-GR_INLINE double vd_fold(int multiply, vd x) { return multiply ? x[0] * x[1] : x[0] + x[1]; }
-GR_INLINE vd vd_last(vd x) { return vd_odd(x, x); }
-/* The last lanes of eight vectors side by side. */
-GR_INLINE void vd_lasts(vd *to, const vd *x) {
-  GR_UNROLL for (int j = 0; j < 4; j++) to[j] = vd_odd(x[2 * j], x[2 * j + 1]);
-}
-GR_INLINE vd vd_after(vd before, vd x) { return GR_LANES_OF(vi, before, x, 1, 2); }
-GR_INLINE vi vi_scan(vi x) {
-  const vi zero = {0};
-  return x + GR_LANES_OF(vi, zero, x, 1, 2);
-}
-GR_INLINE vi vi_last(vi x) { return GR_LANES_OF(vi, x, x, 1, 1); }
 
 GR_INLINE void vd_store_number(gr_dtype t, void *p, vd x) {
   if (t == GR_F64) vst1q_f64((double *)p, (float64x2_t)x);

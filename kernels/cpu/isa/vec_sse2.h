@@ -1,13 +1,8 @@
 /* SSE2, which every x86-64 has: 2 doubles or 4 floats, 16 registers. */
 #include <emmintrin.h>
-#include "kernels/cpu/isa/vec_common.h"
+#include "kernels/cpu/isa/vec_two.h"
 
-#define GR_W 2
-#define GR_WF 4
 #define GR_GROUP 8
-
-typedef double vd __attribute__((vector_size(16)));
-typedef float vf __attribute__((vector_size(16)));
 
 #define GR_MM(name) _mm_##name
 #define GR_ORDERED(s, x, y) _mm_cmpord_##s(x, y)
@@ -107,31 +102,6 @@ GR_INLINE vf vf_load(gr_dtype t, const void *p) {
     }
   }
 }
-
-/* Lane l becomes the sum (or product) of lanes 0 .. l. */
-GR_INLINE vd vd_scan(int multiply, vd x) {
-  vd t = (vd)_mm_unpacklo_pd((__m128d)x, (__m128d)x);
-  t = multiply ? x * t : x + t;
-  return (vd)_mm_move_sd((__m128d)t, (__m128d)x);
-}
-GR_INLINE double vd_fold(int multiply, vd x) { return multiply ? x[0] * x[1] : x[0] + x[1]; }
-GR_INLINE vd vd_last(vd x) { return (vd)_mm_unpackhi_pd((__m128d)x, (__m128d)x); }
-/* The last lanes of eight vectors side by side. */
-GR_INLINE void vd_lasts(vd *to, const vd *x) {
-  GR_UNROLL for (int j = 0; j < 4; j++) to[j] = (vd)_mm_unpackhi_pd((__m128d)x[2 * j], (__m128d)x[2 * j + 1]);
-}
-GR_INLINE vd vd_after(vd before, vd x) { return (vd)_mm_shuffle_pd((__m128d)before, (__m128d)x, 1); }
-
-typedef uint64_t vi __attribute__((vector_size(16)));
-GR_INLINE vi vi_scan(vi x) {
-  const vi zero = {0};
-  return x + GR_LANES_OF(vi, zero, x, 1, 2);
-}
-GR_INLINE vi vi_last(vi x) { return GR_LANES_OF(vi, x, x, 1, 1); }
-GR_INLINE vd vd_even(vd x, vd y) { return GR_LANES_OF(vi, x, y, 0, 2); }
-GR_INLINE vd vd_odd(vd x, vd y) { return GR_LANES_OF(vi, x, y, 1, 3); }
-/* The folded lanes of GR_W vectors, side by side: the sums that vd_fold makes of each. */
-GR_INLINE vd vd_folds(const vd *x) { return vd_even(x[0], x[1]) + vd_odd(x[0], x[1]); }
 
 GR_INLINE void vd_store_number(gr_dtype t, void *p, vd x) {
   if (t == GR_F64) _mm_storeu_pd((double *)p, (__m128d)x);
