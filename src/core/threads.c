@@ -19,6 +19,7 @@
 #include <unistd.h>
 #include "kernels/cpu/rounding.h"
 #include "kernels/cpu/stop.h"
+#include "src/core/pause.h"
 
 #define MAX_THREADS 256
 #define SPINS 2000 /* pauses before sleeping: some tens of microseconds */
@@ -50,14 +51,6 @@ static struct {
     int64_t end;
   } share[MAX_THREADS];
 } pool = {.lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER, .finished = PTHREAD_COND_INITIALIZER};
-
-static void relax(void) {
-#if defined(__x86_64__) || defined(__i386__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  __asm__ volatile("yield");
-#endif
-}
 
 /* ---- how many threads ---- */
 
@@ -188,7 +181,7 @@ static void *worker(void *arg) {
   gr_rounding_enter();
   for (;;) {
     int spins = 0;
-    while (!work_offered(number, seen) && spins++ < SPINS) relax();
+    while (!work_offered(number, seen) && spins++ < SPINS) gr_pause();
     if (atomic_load(&pool.ends)) break;
     if (!work_offered(number, seen)) {
       pthread_mutex_lock(&pool.lock);
@@ -264,7 +257,7 @@ static void offer(int64_t pieces, void (*body)(void *, int64_t), void *arg, int 
 static void await(void) {
   int spins = 0;
   atomic_fetch_and(&pool.admission, ~OPEN);
-  while (atomic_load(&pool.admission) & INSIDE && spins++ < SPINS) relax();
+  while (atomic_load(&pool.admission) & INSIDE && spins++ < SPINS) gr_pause();
   if (!(atomic_load(&pool.admission) & INSIDE)) return;
   pthread_mutex_lock(&pool.lock);
   atomic_store(&pool.waiting, 1);

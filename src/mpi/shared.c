@@ -11,14 +11,7 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#if defined(__x86_64__) || defined(__i386__)
-#define PAUSE() __builtin_ia32_pause()
-#elif defined(__aarch64__)
-#define PAUSE() __asm__ volatile("yield")
-#else
-#define PAUSE() ((void)0)
-#endif
+#include "src/core/pause.h"
 
 #define MOST 8       /* ranks: each reads what all others have written */
 #define PATIENCE 256 /* looks before others' work and MPI's own get their turn, */
@@ -124,7 +117,7 @@ void gr_shared_close(gr_shared *s) {
 /* MPI's messages move on only while somebody calls it, and the rank that is waited for may want this core. */
 static int wait_for(_Atomic uint64_t *flag, uint64_t value, MPI_Comm comm) {
   for (int turn = 0, any; atomic_load_explicit(flag, memory_order_acquire) != value; turn++) {
-    PAUSE();
+    gr_pause();
     if (turn < PATIENCE) continue;
     turn = PATIENCE - BETWEEN;
     const int code = MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &any, MPI_STATUS_IGNORE);

@@ -4,19 +4,12 @@
 #include <stdatomic.h>
 #include <time.h>
 #include "src/core/clock.h"
+#include "src/core/pause.h"
 
 void gr_cuda_clear_mailbox(uint64_t *words, int halves) {
   volatile uint64_t *word = words;
   for (int k = 0; k < halves; k++) word[k] = 0;
   atomic_thread_fence(memory_order_seq_cst);
-}
-
-static void pause_a_little(void) {
-#if defined(__x86_64__) || defined(__i386__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  __asm__ volatile("yield");
-#endif
 }
 
 /* Whether the stream is healthy; a kernel that faulted, or ended without its ticket, is not. */
@@ -35,7 +28,7 @@ gr_status gr_cuda_await(gr_cuda_queue *q, const uint64_t *halves, int count, uin
   int64_t began = gr_nanoseconds(), asked = began;
   for (unsigned spins = 1; !(*there = gr_mailbox_arrived(halves, count, ticket)); spins++) {
     if (limit != 0) {
-      if (spins > GR_WAIT_SPINS) pause_a_little();
+      if (spins > GR_WAIT_SPINS) gr_pause();
       if (spins % GR_WAIT_CLOCK) continue;
     }
     int64_t now = gr_nanoseconds();
