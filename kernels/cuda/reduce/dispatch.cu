@@ -161,6 +161,7 @@ Plan plan(const gr_reduce_job &job, const gr_cuda_chip &chip, int64_t apart, boo
   p.made = made || (formula && (formula->across || formula->present == GR_PRESENT_cols_sum));
   if (p.many && !job.offsets && job.n == 1) one_row(p.args.job, size);
   p.launch.early = chip.major >= 9;
+  p.args.nodes = 1;
   p.row = row_of(p, chip);
   p.row->plan(p, t, chip);
   if (p.row->kernel != GR_KERNEL_leaves && are_columns(p) && p.args.nodes > gr_most_column_nodes) {
@@ -261,7 +262,7 @@ bool reads_at_once(const gr_reduce_job &j, const gr_cuda_run &run) {
 
 /* Blocks of a launch of so many vectors. */
 unsigned blocks_of(const Plan &p, int64_t vectors) {
-  int64_t blocks = ceil_div(vectors, p.per_block) * p.blocks_per_group;
+  int64_t blocks = ceil_div(vectors, p.per_block) * p.args.nodes;
   return p.launch.most && blocks > p.launch.most ? p.launch.most : (unsigned)blocks;
 }
 

@@ -29,7 +29,6 @@ struct Plan {
   gr_reduce_launch launch;
   int64_t vectors;   /* per launch */
   int64_t per_block; /* vectors of one block, or group of blocks */
-  int64_t blocks_per_group;
   int64_t node_words; /* 8-byte words of scratch */
   bool to_host;       /* the host waits for the result... */
   int64_t states;     /* ...and gets so many of each vector */
@@ -136,7 +135,6 @@ void plan_leaves(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip &chip) {
   p.args.passes = (short)passes;
   p.launch.threads = (unsigned)(block * 32);
   p.per_block = p.args.nodes > 1 ? 1 : block / warps;
-  p.blocks_per_group = p.args.nodes;
 }
 
 /*
@@ -163,7 +161,6 @@ void plan_segments(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip &chip)
   p.args.passes = (short)passes;
   p.launch.threads = (unsigned)((p.args.nodes > 1 ? warps : clamp(t.leaves.vector_warps, warps, gr_leaves_warps)) * 32);
   p.per_block = p.args.nodes > 1 ? 1 : p.launch.threads / 32 / warps;
-  p.blocks_per_group = p.args.nodes;
   j.a.step = j.a.stride; /* a segment starts so many elements in */
   j.b.step = j.b.stride;
 }
@@ -225,11 +222,9 @@ void plan_rows_by_element(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip
   how.rows = (int)rows;
   how.gaps = step / size % 2 == 0 && how.row_threads_log2 < (p.entry.by_lanes ? 1 : 5);
   how.second_bytes = p.inputs == 2 ? gr_stage_bytes_for(size, j.b.step == 0 ? (int)bytes : gr_by_element_bytes) : 0;
-  p.args.nodes = 1;
   p.launch.threads = (unsigned)(warps * 32);
   p.launch.shared = (unsigned)(warps * (gr_stage_bytes_for(size, gr_by_element_bytes) + how.second_bytes));
   p.per_block = warps * rows;
-  p.blocks_per_group = 1;
 }
 
 /* Rows that have so few lanes that threads of a warp can share them. */
@@ -248,10 +243,8 @@ void plan_rows_of_integers(Plan &p, const gr_reduce_tuning &, const gr_cuda_chip
   how.row_threads_log2 = log2_of(ceil_div(how.lanes, gr_integer_lanes));
   how.size = size;
   how.sign = sign_bit(j.dtype);
-  p.args.nodes = 1;
   p.launch.threads = gr_integer_threads;
   p.per_block = gr_integer_threads >> how.row_threads_log2;
-  p.blocks_per_group = 1;
 }
 
 /*
@@ -299,11 +292,9 @@ void plan_rows_staged(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip &ch
   how.words_log2 = log2_of(each);
   how.rows =
       (int)(clamp((j.count >> how.two_a_word) / ((int64_t)chip.sms * t.rows_staged.warps * pass), 1, most) * pass);
-  q.nodes = 1;
   p.launch.threads = gr_staged_warps * 32;
   p.launch.shared = (unsigned)(gr_staged_warps * how.stage_words * 16);
   p.per_block = (int64_t)gr_staged_warps * how.rows << how.two_a_word;
-  p.blocks_per_group = 1;
 }
 
 /* Of a leaf and more; of less, if rows_staged does not take them. */
@@ -332,7 +323,6 @@ void plan_rows_by_vector(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip 
   plan_nodes(q);
   p.launch.threads = (unsigned)(warps * 32);
   p.per_block = (int64_t)(warps >> how.row_warps_log2) * how.rows;
-  p.blocks_per_group = q.nodes;
 }
 
 }  // namespace

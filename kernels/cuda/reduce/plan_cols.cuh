@@ -41,10 +41,8 @@ void plan_cols_few_rows(Plan &p, const gr_reduce_tuning &, const gr_cuda_chip &)
   auto loose = [&](const gr_vec &v) { return ((uintptr_t)v.data | (uintptr_t)v.stride) % word != 0; };
   how.narrow = word < (size == 1 ? gr_few_wide<1> : gr_few_wide<2>);
   how.unaligned = loose(j.a) | (p.inputs == 2 && !shared_b(j) && loose(j.b)) << 1;
-  p.args.nodes = 1;
   p.launch.threads = gr_few_warps * 32;
   p.per_block = gr_few_warps * (how.unaligned ? 31 : 32) * (word / size);
-  p.blocks_per_group = 1;
 }
 
 /* Whatever keeps the order within a leaf: see gr_reduce_cols_by_lane. */
@@ -85,7 +83,6 @@ void plan_cols_by_lane(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip &c
   p.launch.threads = 32u << (how.shares_log2 - how.sides_log2);
   p.per_block = 32 >> how.sides_log2;
   if (how.shares_log2 == 0) p.launch.threads *= gr_by_lane_alone, p.per_block *= gr_by_lane_alone;
-  p.blocks_per_group = q.nodes;
 }
 
 /* Variances of columns, from 128 KB for each multiprocessor on: see gr_reduce_cols_variance_ring. */
@@ -129,7 +126,6 @@ void plan_cols_variance_ring(Plan &p, const gr_reduce_tuning &t, const gr_cuda_c
   p.launch.most = (unsigned)chip.sms;
   p.launch.early = groups == 1; /* else neighbours would not run side by side: f16 of 1024 columns 2889 -> 2692 GB/s */
   p.per_block = (int64_t)(16 / size) << how.words_log2;
-  p.blocks_per_group = q.nodes;
 }
 
 int64_t gcd(int64_t a, int64_t b) { return b == 0 ? a : gcd(b, a % b); }
@@ -191,7 +187,6 @@ void plan_cols_unordered(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip 
   plan_nodes(q);
   p.launch.threads = 32u << (how.strip_warps_log2 + how.strips_log2);
   p.per_block = how.rows > 1 ? j.count : (int64_t)how.row_lanes * p.entry.columns << how.strips_log2;
-  p.blocks_per_group = q.nodes;
 }
 
 }  // namespace

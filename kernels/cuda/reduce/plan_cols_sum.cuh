@@ -75,7 +75,6 @@ void plan_cols_flat(Plan &p, const gr_reduce_tuning &, const gr_cuda_chip &chip)
   p.launch.shared = (unsigned)(w.states_at + (state << log));
   p.launch.allowed = (unsigned)flat_allowed(chip);
   p.per_block = j.count;
-  p.blocks_per_group = q.nodes;
 }
 
 /* How gr_reduce_cols_sum looks at columns, whatever the chip is. */
@@ -180,7 +179,6 @@ void plan_cols_sum(Plan &p, const gr_reduce_tuning &t, const gr_cuda_chip &chip)
   p.launch.shared = (unsigned)(how.state_bytes + kept * gr_cols_sum_warps * 32 * columns * 8);
   p.per_block =
       (columns >> w.pair) * how.strip_words * (q.leaves == 1 ? (int64_t)1 << (how.units_log2 + how.passes_log2) : 1);
-  p.blocks_per_group = q.nodes;
 }
 
 }  // namespace
