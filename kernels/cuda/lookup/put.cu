@@ -285,12 +285,7 @@ static cudaError_t start_set_of(const gr_put_job *job, gr_put_args *q, unsigned 
 /* f of 0 as the unsigned integer that is as large as the elements. */
 template <class F>
 static cudaError_t for_size(const gr_put_job *job, const F &f) {
-  switch (gr_size_of(job->dtype)) {
-    case 1: return f((uint8_t)0);
-    case 2: return f((uint16_t)0);
-    case 4: return f(0u);
-    default: return f(0ull);
-  }
+  return gr_for_size(gr_size_of(job->dtype), f);
 }
 
 template <template <typename> class Op>

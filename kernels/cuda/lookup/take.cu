@@ -222,12 +222,9 @@ static cudaError_t start_look(const gr_places &q, unsigned long long *bad, const
 
 /* What takes elements of that size: kernels for places that rise, and for any. */
 static const void *taker_of(int size, bool rising) {
-  switch (size) {
-    case 1: return rising ? (const void *)take_rising<uint8_t> : (const void *)take<uint8_t>;
-    case 2: return rising ? (const void *)take_rising<uint16_t> : (const void *)take<uint16_t>;
-    case 4: return rising ? (const void *)take_rising<uint32_t> : (const void *)take<uint32_t>;
-    default: return rising ? (const void *)take_rising<unsigned long long> : (const void *)take<unsigned long long>;
-  }
+  return gr_for_size(size, [rising](auto u) {
+    return rising ? (const void *)take_rising<decltype(u)> : (const void *)take<decltype(u)>;
+  });
 }
 
 int gr_cuda_lookup(const gr_lookup_job *job, const gr_cuda_run *run) {

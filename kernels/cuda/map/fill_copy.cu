@@ -84,22 +84,12 @@ template <typename T> static cudaError_t start_copy(const gr_copy_job *job, cons
 
 int gr_cuda_fill(const gr_fill_job *job, const gr_cuda_run *run) {
   if (job->n <= 0) return cudaSuccess;
-  switch (gr_size_of(job->dtype)) {
-    case 1: return start_fill<uint8_t>(job, run);
-    case 2: return start_fill<uint16_t>(job, run);
-    case 4: return start_fill<uint32_t>(job, run);
-    default: return start_fill<uint64_t>(job, run);
-  }
+  return gr_for_size(gr_size_of(job->dtype), [&](auto u) { return start_fill<decltype(u)>(job, run); });
 }
 
 int gr_cuda_copy(const gr_copy_job *job, const gr_cuda_run *run) {
   if (job->n <= 0) return cudaSuccess;
-  switch (gr_size_of(job->dtype)) {
-    case 1: return start_copy<uint8_t>(job, run);
-    case 2: return start_copy<uint16_t>(job, run);
-    case 4: return start_copy<uint32_t>(job, run);
-    default: return start_copy<uint64_t>(job, run);
-  }
+  return gr_for_size(gr_size_of(job->dtype), [&](auto u) { return start_copy<decltype(u)>(job, run); });
 }
 
 /* Each block writes a share to mapped memory and tells the host that it is there. */

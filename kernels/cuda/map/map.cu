@@ -357,10 +357,7 @@ static const void *const compare[] = {GR_DTYPES(GR_X)};
 #undef GR_X
 
 static const void *where_of(int size) {
-  return size == 1   ? (const void *)gr_map_where<uint8_t>
-         : size == 2 ? (const void *)gr_map_where<uint16_t>
-         : size == 4 ? (const void *)gr_map_where<uint32_t>
-                     : (const void *)gr_map_where<uint64_t>;
+  return gr_for_size(size, [](auto u) { return (const void *)gr_map_where<decltype(u)>; });
 }
 
 int gr_cuda_map(const gr_map_job *job, const gr_cuda_run *run) {

@@ -172,11 +172,7 @@ static unsigned grid_for(int64_t items, const gr_cuda_run *run) {
 }
 
 /* The kernel of elements of that size. */
-#define OF_SIZE(kernel, size)                     \
-  ((size) == 1   ? (const void *)kernel<uint8_t>  \
-   : (size) == 2 ? (const void *)kernel<uint16_t> \
-   : (size) == 4 ? (const void *)kernel<uint32_t> \
-                 : (const void *)kernel<uint64_t>)
+#define OF_SIZE(kernel, size) gr_for_size(size, [](auto u) { return (const void *)kernel<decltype(u)>; })
 
 int gr_cuda_whole(const gr_whole_job *job, const gr_cuda_run *run) {
   cudaStream_t stream = (cudaStream_t)run->stream;

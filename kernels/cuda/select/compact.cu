@@ -201,11 +201,8 @@ static __global__ void __launch_bounds__(KEEPERS) gr_compact_keep(const __grid_c
 
 int gr_cuda_compact(const gr_compact_job *job, const gr_cuda_run *run) {
   const int size = gr_size_of(job->dtype);
-  const void *keep = job->a.stride != size || job->out.stride != size ? (const void *)gr_compact_keep<gr_apart>
-                     : size == 1                                      ? (const void *)gr_compact_keep<uint8_t>
-                     : size == 2                                      ? (const void *)gr_compact_keep<uint16_t>
-                     : size == 4                                      ? (const void *)gr_compact_keep<uint32_t>
-                                                                      : (const void *)gr_compact_keep<uint64_t>;
+  const void *keep = gr_for_size(size, [](auto u) { return (const void *)gr_compact_keep<decltype(u)>; });
+  if (job->a.stride != size || job->out.stride != size) keep = (const void *)gr_compact_keep<gr_apart>;
   gr_compact_args q = {};
   if (job->n <= 0) return cudaSuccess;
   q.a = (const char *)job->a.data;

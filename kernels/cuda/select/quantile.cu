@@ -5,6 +5,7 @@
 #include <cuda_runtime.h>
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/select/tuning.h"
+#include "kernels/cuda/thread/element.cuh"
 #include "kernels/numerics/numerics.h"
 
 constexpr int THREADS = gr_select_tuning::quantile_threads, DEEP = gr_select_tuning::quantile_loads;
@@ -202,9 +203,7 @@ static cudaError_t start(const void *kernel, key_args *q, const gr_cuda_run *run
   return cudaLaunchKernel(kernel, (unsigned)blocks, THREADS, args, 0, (cudaStream_t)run->stream);
 }
 
-#define BY_SIZE(kernel, size)                                                         \
-  ((size) == 1 ? (const void *)kernel<uint8_t> : (size) == 2 ? (const void *)kernel<uint16_t> \
-   : (size) == 4 ? (const void *)kernel<uint32_t> : (const void *)kernel<uint64_t>)
+#define BY_SIZE(kernel, size) gr_for_size(size, [](auto u) { return (const void *)kernel<decltype(u)>; })
 
 int gr_cuda_digits(const gr_digits_job *job, const gr_cuda_run *run) {
   key_args q = job_of(&job->of);

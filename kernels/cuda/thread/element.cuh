@@ -209,5 +209,15 @@ static inline cudaError_t gr_for_float(gr_dtype t, const F &f) {
   static_assert(GR_FLOAT_COUNT == 4, "a float is missing below");
   return gr_for_dtype<GR_F16, GR_BF16, GR_F32, GR_F64>(t, f);
 }
+/* On the host: f of 0 as the unsigned integer that is as large as elements of that size. */
+template <class F>
+static inline auto gr_for_size(int size, const F &f) {
+  switch (size) {
+    case 1: return f((uint8_t)0);
+    case 2: return f((uint16_t)0);
+    case 4: return f((uint32_t)0);
+    default: return f(0ull);
+  }
+}
 
 #endif
