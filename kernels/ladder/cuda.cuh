@@ -31,6 +31,19 @@ static inline unsigned gr_filling_grid(int64_t n, int64_t each, const gr_ladder_
   return wanted > 0 ? (unsigned)wanted : 1;
 }
 
+/* A kernel whose blocks, of a float for each warp, wait for each other: no more than the chip holds at once. */
+template <class Kernel>
+static inline cudaError_t gr_launch_cooperative(Kernel kernel, void **args, const gr_ladder_job *job,
+                                                const gr_cuda_run *run) {
+  int resident = 0;
+  unsigned blocks = gr_filling_grid(job->n, 16, job, run);
+  const size_t shared = 32 * sizeof(float);
+  cudaError_t e = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, job->block, shared);
+  if (e != cudaSuccess) return e;
+  if (blocks > (unsigned)(resident * run->chip->sms)) blocks = (unsigned)(resident * run->chip->sms);
+  return cudaLaunchCooperativeKernel((const void *)kernel, blocks, job->block, args, shared, (cudaStream_t)run->stream);
+}
+
 /* The scratch behind the counters: block results and the like. */
 static inline void *gr_ladder_scratch_of(const gr_cuda_run *run) {
   return (char *)run->scratch->memory + GR_COUNTER_BYTES;

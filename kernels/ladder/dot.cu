@@ -140,21 +140,6 @@ __global__ void cooperative(const float *a, const float *b, float *sums, float *
   if (threadIdx.x == 0) *out = x;
 }
 
-cudaError_t launch_cooperative(const gr_ladder_job *job, const gr_cuda_run *run, float *sums) {
-  int resident = 0, threads = job->block;
-  size_t shared = 32 * sizeof(float);
-  cudaError_t e = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, cooperative, threads, shared);
-  unsigned blocks = gr_filling_grid(job->n, 16, job, run);
-  if (e != cudaSuccess) return e;
-  if (blocks > (unsigned)(resident * run->chip->sms)) blocks = (unsigned)(resident * run->chip->sms);
-  const float *a = (const float *)job->a, *b = (const float *)job->b;
-  float *out = (float *)job->out;
-  int64_t n = job->n;
-  void *args[] = {&a, &b, &sums, &out, &n};
-  return cudaLaunchCooperativeKernel((const void *)cooperative, blocks, threads, args, shared,
-                                     (cudaStream_t)run->stream);
-}
-
 }  // namespace
 
 extern "C" int gr_cuda_ladder_dot(const gr_ladder_job *job, const gr_cuda_run *run, uint64_t *launches) {
@@ -191,7 +176,8 @@ extern "C" int gr_cuda_ladder_dot(const gr_ladder_job *job, const gr_cuda_run *r
       finish<<<1, threads, warps, stream>>>(sums, (int)wide, out);
       break;
     case GR_RUNG_COOPERATIVE: {
-      cudaError_t e = launch_cooperative(job, run, sums);
+      void *args[] = {&a, &b, &sums, &out, &n};
+      cudaError_t e = gr_launch_cooperative(cooperative, args, job, run);
       if (e != cudaSuccess) return e;
       break;
     }

@@ -157,22 +157,6 @@ __global__ void cooperative(Op op, const float *a, typename Op::T *folds, typena
   if (blockIdx.x == 0) finish_folds<Op>(folds, gridDim.x, out);
 }
 
-template <class Op>
-cudaError_t launch_cooperative(Op op, const gr_ladder_job *job, const gr_cuda_run *run, typename Op::T *folds) {
-  int resident = 0, threads = job->block;
-  size_t shared = 32 * sizeof(float);
-  cudaError_t e = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, cooperative<Op>, threads, shared);
-  unsigned blocks = gr_filling_grid(job->n, 16, job, run);
-  if (e != cudaSuccess) return e;
-  if (blocks > (unsigned)(resident * run->chip->sms)) blocks = (unsigned)(resident * run->chip->sms);
-  const float *a = (const float *)job->a;
-  typename Op::T *out = (typename Op::T *)job->out;
-  int64_t n = job->n;
-  void *args[] = {&op, &a, &folds, &out, &n};
-  return cudaLaunchCooperativeKernel((const void *)cooperative<Op>, blocks, threads, args, shared,
-                                     (cudaStream_t)run->stream);
-}
-
 template <class Op> cudaError_t launch(Op op, const gr_ladder_job *job, const gr_cuda_run *run, uint64_t *launches) {
   typedef typename Op::T T;
   const float *a = (const float *)job->a;
@@ -212,7 +196,8 @@ template <class Op> cudaError_t launch(Op op, const gr_ladder_job *job, const gr
       finish<Op><<<1, threads, warps, stream>>>(folds, (int)wide, out);
       break;
     case GR_RUNG_COOPERATIVE: {
-      cudaError_t e = launch_cooperative(op, job, run, folds);
+      void *args[] = {&op, &a, &folds, &out, &n};
+      cudaError_t e = gr_launch_cooperative(cooperative<Op>, args, job, run);
       if (e != cudaSuccess) return e;
       break;
     }
