@@ -97,12 +97,11 @@ static const char what[] = "copying from the device";
 static gr_status download_small(gr_cuda_queue *q, char *host, const char *device, size_t bytes) {
   const size_t before = before_word(device), all = before + bytes;
   const int halves = 4 * gr_cuda_send_blocks(all);
-  gr_cuda_run run;
   char *pinned;
   int there;
   gr_status status = gr_cuda_check(q, take(&q->small, q->stream, all, &pinned), what);
   if (status != GR_OK) return status;
-  gr_cuda_prepare(q, &q->work, &run);
+  gr_cuda_run run = gr_cuda_prepare(q, &q->work);
   run.done = q->now.mapped->words;
   run.ticket = ++q->ticket;
   char *mapped = q->small.mapped + (pinned - q->small.memory);
@@ -134,9 +133,8 @@ static cudaError_t open_sent(gr_cuda_queue *q) {
 
 gr_status gr_cuda_bring(gr_cuda_queue *q, const gr_brought *b, int count) {
   gr_status status = gr_cuda_check(q, open_sent(q), "pinned memory");
-  gr_cuda_run run;
   if (status != GR_OK) return status;
-  gr_cuda_prepare(q, &q->work, &run);
+  gr_cuda_run run = gr_cuda_prepare(q, &q->work);
   run.batch = &q->batch;
   run.ticket = GR_SENT_TICKET;
   for (int k = 0; k < count && status == GR_OK; k++) {

@@ -111,10 +111,10 @@ size_t gr_cuda_unused(gr_backend *);
 void gr_cuda_read_settings(void);
 
 /*
-** gr_cuda_prepare fills in the run of a launch on that scratch memory; gr_cuda_launched counts and checks the launch,
-** by what the launcher returned.
+** gr_cuda_prepare gives the run of a launch on that scratch memory; gr_cuda_launched counts and checks the launch, by
+** what the launcher returned.
 */
-void gr_cuda_prepare(gr_cuda_queue *, gr_cuda_scratch *, gr_cuda_run *);
+gr_cuda_run gr_cuda_prepare(gr_cuda_queue *, gr_cuda_scratch *);
 gr_status gr_cuda_launched(gr_cuda_queue *, int error, const char *what);
 
 /* ---- graph.c ---- */

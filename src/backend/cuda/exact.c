@@ -19,8 +19,7 @@ static gr_status await(gr_cuda_queue *q, gr_cuda_run *run, int error, const char
 
 /* A run whose end the host waits for. */
 static gr_cuda_run waited_for(gr_cuda_queue *q) {
-  gr_cuda_run run;
-  gr_cuda_prepare(q, &q->work, &run);
+  gr_cuda_run run = gr_cuda_prepare(q, &q->work);
   run.done = q->now.mapped->words;
   run.ticket = ++q->ticket;
   return run;
@@ -52,8 +51,7 @@ static gr_status drain(gr_cuda_queue *q, const gr_exact_job *job, int64_t v, con
 static gr_status one(gr_cuda_queue *q, const gr_exact_job *job, int64_t v, gr_exact *sum) {
   uint64_t limbs[GR_MAILBOX_WORDS / 2], *halves = q->now.host->words;
   int first, there, words = gr_cuda_exact_limbs(job, &first) + 1;
-  gr_cuda_run run;
-  gr_cuda_prepare(q, &q->work, &run);
+  gr_cuda_run run = gr_cuda_prepare(q, &q->work);
   run.done = q->now.mapped->words;
   run.ticket = q->now.ticket;
   run.batch = &q->batch;
@@ -72,8 +70,7 @@ static gr_status some(gr_cuda_queue *q, const gr_exact_job *job, int64_t from, i
   int first, pitch = gr_cuda_exact_limbs(job, &first) + 1;
   uint64_t *out = (uint64_t *)((char *)q->work.memory + GR_COUNTER_BYTES);
   gr_exact_job part = *job;
-  gr_cuda_run run;
-  gr_cuda_prepare(q, &q->work, &run);
+  gr_cuda_run run = gr_cuda_prepare(q, &q->work);
   part.count = count;
   gr_status status = gr_cuda_launched(q, gr_cuda_exact(&part, from, 1, out, &run), "exact sum");
   if (status == GR_OK) status = gr_cuda_download(&q->base, limbs, out, (size_t)(count * pitch) * 8);

@@ -30,8 +30,7 @@ typedef struct launching {
 
 static gr_status launch_reduction(gr_cuda_queue *q, const void *job, const gr_cuda_formula *formula) {
   const gr_reduce_job *own = job;
-  gr_cuda_run run;
-  gr_cuda_prepare(q, &q->work, &run);
+  gr_cuda_run run = gr_cuda_prepare(q, &q->work);
   run.formula = formula;
   return gr_cuda_launched(q, gr_cuda_reduce(own, &run), gr_op_name(own->op));
 }
@@ -41,8 +40,7 @@ static gr_status launch_histogram(gr_cuda_queue *q, const void *job, const gr_cu
 }
 
 static gr_status launch_scan(gr_cuda_queue *q, const void *job, const gr_cuda_formula *formula) {
-  gr_cuda_run run;
-  gr_cuda_prepare(q, &q->chain, &run);
+  gr_cuda_run run = gr_cuda_prepare(q, &q->chain);
   run.formula = formula;
   return gr_cuda_launched(q, gr_cuda_scan(job, &run), "scan");
 }

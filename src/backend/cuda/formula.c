@@ -2,6 +2,7 @@
 ** Formulas: compiled once (src/backend/jit), then launched as the reductions are, on their plans, scratch memory and
 ** mailboxes. What has no skeleton, rows too short for a warp each, and what the driver cannot compile run step by step.
 */
+#include "src/backend/cuda/function.h"
 #include "src/backend/cuda/take.h"
 
 #include <string.h>
@@ -20,13 +21,12 @@ static gr_status store(gr_cuda_queue *q, const gr_formula_job *job) {
     uint64_t words[GR_JIT_WORDS];
   } arguments = {.own = {(void *)(uintptr_t)job->out.data, job->out.stride, job->n,
                          job->out.stride == size && (uintptr_t)job->out.data % 16 == 0, 0}};
-  gr_cuda_run run;
   gr_cuda_taken c;
   if ((job->n - 1) / block >= INT32_MAX) return GR_NOT_FUSED;
   gr_status status = gr_cuda_take_formula(q, job, &(gr_jit_asked){GR_JIT_STORE, job->result, -1, -1, 0, 0}, t, &c);
   if (status != GR_OK) return status;
   memcpy(arguments.words, c.words, (size_t)c.formula.count * sizeof *c.words);
-  gr_cuda_prepare(q, &q->work, &run);
+  gr_cuda_run run = gr_cuda_prepare(q, &q->work);
   const unsigned blocks = (unsigned)((job->n - 1) / block + 1);
   const int e = gr_jit_launch(c.formula.function, blocks, GR_STORE_THREADS, 0, 0, run.stream, &arguments);
   gr_jit_let_go(c.formula.compiled);
@@ -147,7 +147,6 @@ static gr_status to_array(gr_cuda_queue *q, const gr_formula_job *job) {
   const gr_reduce_job own = placed(asked);
   launches s = {.count = 0};
   const shared *l = s.launch;
-  gr_cuda_run run;
   gr_cuda_taken c;
   share(job, &s);
   const int counts = job->consumer_count == 2 && l->tally >= 0 && !job->consumers[1].job.out;
@@ -156,7 +155,7 @@ static gr_status to_array(gr_cuda_queue *q, const gr_formula_job *job) {
   if (asked->offsets ? asked->n > most : asked->count > 1 && asked->n * size < GR_LEAST_ROW) return GR_NOT_FUSED;
   gr_status status = take_reduction(q, job, l->first, l->tally, GR_PRESENT_NONE, &c);
   if (status != GR_OK) return status;
-  gr_cuda_prepare(q, &q->work, &run);
+  gr_cuda_run run = gr_cuda_prepare(q, &q->work);
   run.formula = &c.formula;
   status = gr_cuda_launched(q, gr_cuda_reduce(&own, &run), gr_op_name(own.op));
   gr_jit_let_go(c.formula.compiled);
@@ -256,6 +255,7 @@ static gr_status to_host(gr_cuda_queue *q, const gr_formula_job *job) {
 static gr_status start(gr_cuda_queue *q, const gr_formula_job *job, gr_ticket *t) {
   const gr_reduce_job own = placed(&job->consumers[0].job), *list = &own;
   gr_cuda_taken c;
+  if (gr_jit_missing(q->device->chip.device)) return GR_NOT_FUSED;
   if (own.n > GR_MOST_LEAVES * GR_LEAF(gr_size_of(own.dtype))) return GR_NOT_FUSED;
   gr_status status = gr_cuda_launch_batch(q, gr_op_name(own.op)); /* of others before */
   if (status == GR_OK) status = take_reduction(q, job, &job->consumers[0], -1, GR_PRESENT_NONE, &c);
@@ -314,27 +314,15 @@ void gr_cuda_compiled(gr_backend *b, void (*see)(const gr_compiled_formula *, vo
   gr_jit_list(see_one, &(listing){((gr_cuda_device *)b)->chip.device, see, to});
 }
 
-/* ---- the backend's function ---- */
+/* ---- the backend's functions ---- */
 
-gr_status gr_cuda_do_formula(gr_queue *base, const gr_formula_job *job) {
-  gr_cuda_queue *q = (gr_cuda_queue *)base;
+static gr_status run(gr_cuda_queue *q, const gr_formula_job *job) {
   if (gr_jit_missing(q->device->chip.device)) return GR_NOT_FUSED;
-  int was = gr_cuda_enter(q);
-  if (was < 0) return GR_DEVICE;
-  gr_status status = job->feeds                 ? gr_cuda_feed(q, job)
-                     : job->consumer_count == 0 ? store(q, job)
-                     : job->words               ? to_host(q, job)
-                                                : to_array(q, job);
-  gr_cuda_leave(q, was);
-  return status;
+  return job->feeds                 ? gr_cuda_feed(q, job)
+         : job->consumer_count == 0 ? store(q, job)
+         : job->words               ? to_host(q, job)
+                                    : to_array(q, job);
 }
 
-gr_status gr_cuda_start_formula(gr_queue *base, const gr_formula_job *job, gr_ticket *t) {
-  gr_cuda_queue *q = (gr_cuda_queue *)base;
-  if (gr_jit_missing(q->device->chip.device)) return GR_NOT_FUSED;
-  int was = gr_cuda_enter(q);
-  if (was < 0) return GR_DEVICE;
-  gr_status status = start(q, job, t);
-  gr_cuda_leave(q, was);
-  return status;
-}
+GR_CUDA_FUNCTION(gr_cuda_do_formula, run(q, job), gr_queue *base, const gr_formula_job *job)
+GR_CUDA_FUNCTION(gr_cuda_start_formula, start(q, job, t), gr_queue *base, const gr_formula_job *job, gr_ticket *t)

@@ -27,8 +27,7 @@
 
 #define LAUNCH(name, job_type, where, what)                               \
   static gr_status launch_##name(gr_cuda_queue *q, const job_type *job) { \
-    gr_cuda_run run;                                                      \
-    gr_cuda_prepare(q, &q->where, &run);                                  \
+    gr_cuda_run run = gr_cuda_prepare(q, &q->where);                      \
     return gr_cuda_launched(q, gr_cuda_##name(job, &run), what);          \
   }                                                                       \
   QUEUE(name, job_type)
@@ -47,7 +46,6 @@ EXPLAIN(histogram)
 static gr_status launch_ladder(gr_cuda_queue *q, const gr_ladder_job *job) {
   int (*launch)(const gr_ladder_job *, const gr_cuda_run *, uint64_t *) = gr_cuda_ladder_sum;
   uint64_t *const launches = &q->base.stats.launches;
-  gr_cuda_run run;
   switch (gr_ladder_family(job->rung)) {
     case GR_TAUGHT_histogram: launch = gr_cuda_ladder_histogram; break;
     case GR_TAUGHT_scan: launch = gr_cuda_ladder_scan; break;
@@ -58,7 +56,7 @@ static gr_status launch_ladder(gr_cuda_queue *q, const gr_ladder_job *job) {
   const gr_status status =
       gr_cuda_check(q, gr_cuda_grow(&q->work, gr_cuda_ladder_scratch(job, &q->device->chip)), "scratch memory");
   if (status != GR_OK) return status;
-  gr_cuda_prepare(q, &q->work, &run);
+  gr_cuda_run run = gr_cuda_prepare(q, &q->work);
   --*launches; /* gr_cuda_launched() counts one of them */
   return gr_cuda_launched(q, launch(job, &run, launches), "teaching kernel");
 }

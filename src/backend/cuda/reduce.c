@@ -9,24 +9,24 @@
 static int halves_of(const gr_cuda_pending *p) { return 2 * p->mailbox.states * p->mailbox.fields; } /* of one result */
 
 /* The run of one whose results go to a slot. */
-static void prepare_mailbox(gr_cuda_queue *q, const gr_reduce_job *const *jobs, int count, gr_cuda_pending *slot,
-                            const gr_cuda_formula *formula, gr_cuda_run *run) {
-  gr_cuda_prepare(q, &q->work, run);
-  run->formula = formula;
-  run->done = slot->mapped->words;
-  run->ticket = slot->ticket;
-  run->mailbox = &slot->mailbox;
+static gr_cuda_run prepare_mailbox(gr_cuda_queue *q, const gr_reduce_job *const *jobs, int count, gr_cuda_pending *slot,
+                                   const gr_cuda_formula *formula) {
+  gr_cuda_run run = gr_cuda_prepare(q, &q->work);
+  run.formula = formula;
+  run.done = slot->mapped->words;
+  run.ticket = slot->ticket;
+  run.mailbox = &slot->mailbox;
   for (int k = 0; k < count; k++) slot->op[k] = jobs[k]->op;
   slot->dtype = jobs[0]->dtype;
   slot->n = jobs[0]->n;
   slot->ddof = jobs[0]->ddof;
   slot->users = slot->waiting = count;
+  return run;
 }
 
 gr_status gr_cuda_add_reduce(gr_cuda_queue *q, const gr_reduce_job *const *jobs, int count, gr_cuda_pending *slot,
                              const gr_cuda_formula *formula) {
-  gr_cuda_run run;
-  prepare_mailbox(q, jobs, count, slot, formula, &run);
+  gr_cuda_run run = prepare_mailbox(q, jobs, count, slot, formula);
   run.batch = &q->batch;
   int error = count == 1 ? gr_cuda_reduce(jobs[0], &run) : gr_cuda_reduce_arrays(jobs, count, &run);
   gr_cuda_clear_mailbox(slot->host->words, count * halves_of(slot));
@@ -36,9 +36,8 @@ gr_status gr_cuda_add_reduce(gr_cuda_queue *q, const gr_reduce_job *const *jobs,
 /* A ticket of its own says what is new in the slot: how much will come is not known before the launch. */
 gr_status gr_cuda_start_reduce(gr_cuda_queue *q, const gr_reduce_job *job, gr_cuda_pending *slot,
                                const gr_cuda_formula *formula) {
-  gr_cuda_run run;
   slot->ticket++;
-  prepare_mailbox(q, &job, 1, slot, formula, &run);
+  gr_cuda_run run = prepare_mailbox(q, &job, 1, slot, formula);
   return gr_cuda_launched(q, gr_cuda_reduce(job, &run), gr_op_name(job->op));
 }
 
@@ -107,9 +106,8 @@ void gr_cuda_do_explain(gr_queue *base, const gr_reduce_job *job, int number, gr
 }
 
 static gr_status reduce(gr_cuda_queue *q, const gr_reduce_job *job, uint64_t *result) {
-  gr_cuda_run run;
   if (result) return reduce_to_host(q, job, result);
-  gr_cuda_prepare(q, &q->work, &run);
+  gr_cuda_run run = gr_cuda_prepare(q, &q->work);
   return gr_cuda_launched(q, gr_cuda_reduce(job, &run), gr_op_name(job->op));
 }
 GR_CUDA_FUNCTION(gr_cuda_do_reduce, reduce(q, job, result), gr_queue *base, const gr_reduce_job *job, uint64_t *result)

@@ -16,22 +16,21 @@ void gr_cuda_read_settings(void) {
   settings.synchronous = sync && *sync && strcmp(sync, "0") != 0;
 }
 
-void gr_cuda_prepare(gr_cuda_queue *q, gr_cuda_scratch *s, gr_cuda_run *run) {
-  memset(run, 0, sizeof *run);
-  run->stream = q->stream;
-  run->chip = &q->device->chip;
-  run->scratch = s;
-  run->epoch = ++q->epoch;
-  run->running = q->written;
-  run->written = &q->written;
+gr_cuda_run gr_cuda_prepare(gr_cuda_queue *q, gr_cuda_scratch *s) {
+  const gr_cuda_run run = {.stream = q->stream,
+                           .chip = &q->device->chip,
+                           .scratch = s,
+                           .epoch = ++q->epoch,
+                           .running = q->written,
+                           .written = &q->written};
   q->written = gr_anything;
+  return run;
 }
 
 /* For tests alone: an illegal address, which the device does not survive. */
 static cudaError_t lose(gr_cuda_queue *q) {
   const gr_edges_job job = {.first = 0, .last = 1, .bins = 1000, .edges = (double *)(uintptr_t)4096};
-  gr_cuda_run run;
-  gr_cuda_prepare(q, &q->work, &run);
+  gr_cuda_run run = gr_cuda_prepare(q, &q->work);
   const cudaError_t e = (cudaError_t)gr_cuda_edges(&job, &run);
   return e == cudaSuccess ? cudaStreamSynchronize(q->stream) : e;
 }
