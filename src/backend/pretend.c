@@ -319,21 +319,18 @@ static void pretend_forget(gr_queue *q, gr_ticket *t) {
 }
 
 static gr_status pretend_exact(gr_queue *q, const gr_exact_job *job, gr_exact *sums) {
-  if (pretend_before(q) != GR_OK) return GR_DEVICE;
-  q->stats.syncs++;
+  if (pretend_wait(q) != GR_OK) return GR_DEVICE;
   return gr_cpu_do_exact(q, job, sums);
 }
 
 static gr_status pretend_digest(gr_queue *q, const gr_digest_job *job, uint64_t result[2]) {
-  if (pretend_before(q) != GR_OK) return GR_DEVICE;
-  q->stats.syncs++;
+  if (pretend_wait(q) != GR_OK) return GR_DEVICE;
   return gr_cpu_do_digest(q, job, result);
 }
 
 static gr_status pretend_states(gr_queue *q, const gr_reduce_job *jobs, int count, gr_acc *states, const gr_brought *b,
                                 int brought) {
-  if (pretend_before(q) != GR_OK) return GR_DEVICE;
-  q->stats.syncs++;
+  if (pretend_wait(q) != GR_OK) return GR_DEVICE;
   q->stats.copies += (uint64_t)brought;
   for (int k = 0; k < brought; k++) q->stats.bytes_down += b[k].bytes;
   if (memory.lose_at > 0 && --memory.lose_at == 0) q->lost = 1;
@@ -347,10 +344,9 @@ static gr_status pretend_states(gr_queue *q, const gr_reduce_job *jobs, int coun
 /* States of an operator as a device that compiles has them; their results are made by the host. */
 static gr_status pretend_operate(gr_queue *q, const gr_operator_job *job, uint64_t *states) {
   gr_operator_job own = *job;
-  if (pretend_before(q) != GR_OK) return GR_DEVICE;
+  if (pretend_wait(q) != GR_OK) return GR_DEVICE;
   own.part = GR_OPERATOR_STATES_OF;
   for (int k = 0; k < job->op->states; k++) own.out[k] = (gr_vec){&states[k], 8, 0};
-  q->stats.syncs++;
   return gr_cpu_backend()->custom(q, &own);
 }
 

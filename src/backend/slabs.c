@@ -141,11 +141,8 @@ static void drop(gr_slabs *all, int at) {
 
 void gr_slabs_open(gr_slabs *all, const gr_slab_source *source, void *device) {
   const char *wish = getenv("GPUREDUCE_SLABS");
-  memset(all, 0, sizeof *all);
+  *all = (gr_slabs){.source = source, .device = device, .off = wish && !strcmp(wish, "0")};
   pthread_mutex_init(&all->lock, NULL);
-  all->source = source;
-  all->device = device;
-  all->off = wish && !strcmp(wish, "0");
 }
 
 void *gr_slabs_take(gr_slabs *all, size_t bytes) {
