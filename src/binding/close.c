@@ -62,7 +62,6 @@ static gr_expression *push_bound(lua_State *L, const char *text, const gr_named 
   gr_given given[GR_FORMULA_NAMES];
   gr_status status;
   gr_formula *f = gr_newuserdata(L, gr_formula_room(strlen(text)));
-  memset(f, 0, sizeof *f);
   GR_TRY(L, c, 1, gr_formula_read(c, f, text, strlen(text)));
   for (int k = 0; k < f->name_count; k++) {
     const gr_named *m = names;

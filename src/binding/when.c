@@ -61,13 +61,11 @@ static void start(lua_State *L, gr_context *c, gr_future *f) {
 /* The top n values become results of f, which is at index at below them; f is done when all work queued so far is. */
 static void keep_values(lua_State *L, gr_context *c, int at, int n, gr_queue *q, const char *name) {
   future *f = lua_touserdata(L, at);
-  gr_part *p = &f->parts[0];
   lua_createtable(L, n, 0);
   lua_insert(L, -n - 1);
   for (int k = n; k >= 1; k--) lua_rawseti(L, -k - 1, k);
   f->values = luaL_ref(L, LUA_REGISTRYINDEX);
-  memset(p, 0, sizeof *p);
-  p->values = n;
+  f->parts[0] = (gr_part){.values = n};
   f->core.count = 1;
   if (!q) return;
   gr_status status = gr_future_mark(&f->core, q, name);
@@ -323,9 +321,8 @@ static void add_values(lua_State *L, future *f, int n, int table) {
   }
   int at = (int)lua_rawlen(L, table);
   for (int k = n; k >= 1; k--) lua_rawseti(L, table, at + k);
-  gr_part *p = &f->parts[f->core.count++]; /* only now: what is above may raise, and a finalizer looks at all parts */
-  memset(p, 0, sizeof *p);
-  p->values = n;
+  /* only now: what is above may raise, and a finalizer looks at all parts */
+  f->parts[f->core.count++] = (gr_part){.values = n};
 }
 
 /* Adds the item at the top if it is a name with the one or two arrays that it takes, as most are. 0: it has more. */

@@ -4,7 +4,6 @@
 ** rows. So each text gives what column k has with all others at once.
 */
 #include "src/core/formula/bind.h"
-#include "src/core/formula/formula.h"
 #include "src/core/formula/present.h"
 #include "src/core/map.h"
 #include "src/core/matrix.h"

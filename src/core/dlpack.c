@@ -276,33 +276,29 @@ static _Thread_local int inside;
 
 int gr_dlpack_inside(void) { return inside; }
 
-/* Under the lock: the next of those that have been returned, which is out no longer; NULL: there is none. */
-static exported *next_returned(gr_exports *x) {
-  exported *e = x->returned;
-  if (e) x->returned = e->next;
-  if (e) x->out--;
-  return e;
-}
-
-static void drop_tensor(exported *e) {
-  inside++;
-  gr_storage_drop(e->storage);
-  inside--;
-  free(e);
+/* Under the lock, which is open while a storage is dropped: what has been returned is out no longer. */
+static void drop_returned(gr_exports *x) {
+  for (exported *e; (e = x->returned) != NULL;) {
+    x->returned = e->next;
+    x->out--;
+    pthread_mutex_unlock(&x->lock);
+    inside++;
+    gr_storage_drop(e->storage);
+    inside--;
+    free(e);
+    pthread_mutex_lock(&x->lock);
+  }
 }
 
 void gr_dlpack_settle(gr_context *c) {
   gr_exports *x = c->exports;
   if (!x) return;
   pthread_mutex_lock(&x->lock);
-  const int mine = x->returned && !x->dropping;
-  if (mine) x->dropping = 1;
-  for (exported *e; mine && (e = next_returned(x)) != NULL;) {
-    pthread_mutex_unlock(&x->lock);
-    drop_tensor(e);
-    pthread_mutex_lock(&x->lock);
+  if (!x->dropping) {
+    x->dropping = 1;
+    drop_returned(x);
+    x->dropping = 0;
   }
-  if (mine) x->dropping = 0;
   pthread_mutex_unlock(&x->lock);
 }
 
@@ -322,11 +318,7 @@ void gr_dlpack_go(gr_context *c) {
     return;
   }
   pthread_mutex_lock(&x->lock);
-  for (exported *e; (e = next_returned(x)) != NULL;) {
-    pthread_mutex_unlock(&x->lock);
-    drop_tensor(e);
-    pthread_mutex_lock(&x->lock);
-  }
+  drop_returned(x);
   last = x->out == 0; /* the next tensor makes another list */
   if (last) c->exports = NULL;
   left = leave(c);

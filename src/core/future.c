@@ -9,10 +9,7 @@
 /* ---- life ---- */
 
 void gr_future_open(gr_future *f, gr_context *c, gr_part *parts) {
-  memset(f, 0, sizeof *f);
-  f->context = c;
-  f->parts = parts;
-  f->filling = 1;
+  *f = (gr_future){.context = c, .parts = parts, .filling = 1};
   c->refs++;
 }
 

@@ -1,10 +1,7 @@
 #include "src/core/stopwatch.h"
 
-#include <string.h>
-
 gr_status gr_stopwatch_start(gr_context *c, gr_queue *q, gr_stopwatch *w, const char *what) {
-  memset(w, 0, sizeof *w);
-  w->queue = q;
+  *w = (gr_stopwatch){.queue = q};
   gr_status status = q->backend->mark(q, &w->from);
   if (status != GR_OK) gr_stopwatch_drop(w);
   return gr_fail_from(c, q, status, what, 0);

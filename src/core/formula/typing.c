@@ -1,7 +1,6 @@
 #include "src/core/formula/typing.h"
 
 #include "kernels/numerics/map.h"
-#include "src/core/formula/formula.h"
 #include "src/core/map.h"
 #include "src/core/operation.h"
 

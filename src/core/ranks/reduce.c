@@ -5,7 +5,6 @@
 #include <string.h>
 #include "kernels/numerics/digest.h"
 #include "src/core/dtype.h"
-#include "src/core/operation.h"
 #include "src/core/ranks/borders.h"
 #include "src/core/ranks/meet.h"
 #include "src/core/ranks/plan.h"
@@ -16,13 +15,11 @@ typedef struct layout {
 
 static layout layout_of(const gr_ranks_plan *p) {
   layout l = {0};
-  int64_t at = 0;
-  l.mine = gr_take_room(&at, p->mine);
-  l.all = gr_take_room(&at, p->all);
-  l.leaf = gr_take_room(&at, p->leaf);
-  l.edge = gr_take_room(&at, p->edge);
-  l.states = gr_take_room(&at, gr_ranks_together(&p->fold) * (int64_t)sizeof(gr_acc));
-  l.bytes = at;
+  l.mine = gr_take_room(&l.bytes, p->mine);
+  l.all = gr_take_room(&l.bytes, p->all);
+  l.leaf = gr_take_room(&l.bytes, p->leaf);
+  l.edge = gr_take_room(&l.bytes, p->edge);
+  l.states = gr_take_room(&l.bytes, gr_ranks_together(&p->fold) * (int64_t)sizeof(gr_acc));
   return l;
 }
 
