@@ -30,13 +30,9 @@ static int64_t uploads_of(const gr_array *a) {
 }
 
 static gr_reduce_job job_of(const gr_reduction *r) {
-  gr_reduce_job job = {.op = r->op,
-                       .dtype = r->a->dtype,
-                       .ddof = r->ddof,
-                       .scale_a = 1,
-                       .scale_b = 1,
-                       .a = vector_of(r->a),
-                       .out_dtype = GR_F64};
+  gr_reduce_job job = gr_reduce_job_new(r->op, r->a->dtype, 0, r->ddof);
+  job.a = vector_of(r->a);
+  job.out_dtype = GR_F64;
   if (r->b) job.b = vector_of(r->b);
   gr_shape_cut(r->shape, r->a, r->b, &job);
   if (r->shape.segments) {

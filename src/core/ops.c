@@ -57,19 +57,15 @@ void gr_tell(gr_op op, gr_shape s, const gr_array *a, const gr_array *b, double 
 
 static gr_status reduce_job(gr_op op, const gr_array *a, const gr_array *b, double ddof, gr_shape s,
                             gr_reduce_job *job) {
-  gr_side side = gr_kernel_side(a->storage);
-  *job = (gr_reduce_job){.op = op, .dtype = a->dtype, .ddof = ddof, .scale_a = 1, .scale_b = 1};
-  job->n = gr_shape_length(s, a->n);
+  *job = gr_reduce_job_new(op, a->dtype, gr_shape_length(s, a->n), ddof);
   job->count = gr_shape_results(s, a->n);
-  return gr_shape_read(s, side, a, b, &job->a, &job->b);
+  return gr_shape_read(s, gr_kernel_side(a->storage), a, b, &job->a, &job->b);
 }
 
 gr_status gr_reduce_job_of(gr_op op, const gr_array *a, const gr_array *b, double ddof, gr_reduce_job *job) {
-  gr_side side = gr_kernel_side(a->storage);
-  gr_tell(op, (gr_shape){.axis = 2}, a, b, ddof, 0);
-  *job = (gr_reduce_job){.op = op, .dtype = a->dtype, .n = a->n, .count = 1, .ddof = ddof, .scale_a = 1, .scale_b = 1};
-  gr_status status = gr_array_read(a, side, &job->a);
-  return status == GR_OK && b ? gr_array_read(b, side, &job->b) : status;
+  const gr_shape whole = {.axis = 2};
+  gr_tell(op, whole, a, b, ddof, 0);
+  return reduce_job(op, a, b, ddof, whole, job);
 }
 
 static gr_status run_one(gr_context *c, gr_queue *q, gr_side side, const gr_reduce_job *job, gr_value *r) {
@@ -151,36 +147,33 @@ static gr_status read_part(gr_context *c, const gr_array *a, gr_side side, gr_ar
   return status == GR_OK ? gr_array_read(made, side, v) : status;
 }
 
-/* The same over ranks, each with its part. */
-gr_status gr_reduce_over_ranks(gr_context *c, gr_op op, const gr_array *a, const gr_array *b, double ddof,
-                               gr_status mine, gr_value *r) {
-  gr_queue *q = mine == GR_OK ? a->storage->queue : NULL;
-  gr_reduce_job job = {.op = op, .dtype = a->dtype, .n = a->n, .count = 1, .ddof = ddof, .scale_a = 1, .scale_b = 1};
-  const gr_side side = mine == GR_OK ? side_over_ranks(a, b) : GR_HOST;
-  gr_array made[2] = {{0}, {0}};
-  gr_status status = mine == GR_OK ? read_part(c, a, side, &made[0], &job.a) : mine;
-  if (status == GR_OK && b) status = read_part(c, b, side, &made[1], &job.b);
-  status = gr_ranks_number(c, q, side, &job, status, r);
-  if (status == GR_OK && gr_may_overflow(op, a->dtype) && r->v[1].f == 0 && gr_ranks_all(c))
-    status = run_scaled(c, q, side, &job, r);
-  for (int k = 0; k < 2; k++) gr_array_release(&made[k]);
-  r->is_float = gr_is_float(gr_result_dtype(op, a->dtype));
-  return status;
-}
-
+/* Its part of a reduction over ranks; mine: whether there are operands at all. */
 static gr_status ranked_job(gr_context *c, const gr_ranks_wanted *x, gr_status mine, gr_ranks_item *item,
                             gr_array made[2]) {
   const gr_array *a = x->a, *b = x->b;
   *item = (gr_ranks_item){.job = {.op = x->op}, .side = GR_HOST};
   made[0] = made[1] = (gr_array){0};
   if (mine != GR_OK) return mine; /* some operands may never have been made */
-  item->job = (gr_reduce_job){
-      .op = x->op, .dtype = a->dtype, .n = a->n, .count = 1, .ddof = x->ddof, .scale_a = 1, .scale_b = 1};
+  item->job = gr_reduce_job_new(x->op, a->dtype, a->n, x->ddof);
   item->queue = a->storage->queue;
   if (gr_array_released(a) || (b && gr_array_released(b))) return gr_fail(c, GR_BAD, "array has been released");
   item->side = side_over_ranks(a, b);
   gr_status status = read_part(c, a, item->side, &made[0], &item->job.a);
   return status == GR_OK && b ? read_part(c, b, item->side, &made[1], &item->job.b) : status;
+}
+
+gr_status gr_reduce_over_ranks(gr_context *c, gr_op op, const gr_array *a, const gr_array *b, double ddof,
+                               gr_status mine, gr_value *r) {
+  const gr_ranks_wanted x = {.op = op, .a = a, .b = b, .ddof = ddof};
+  gr_ranks_item item;
+  gr_array made[2];
+  gr_status status = ranked_job(c, &x, mine, &item, made);
+  status = gr_ranks_number(c, item.queue, item.side, &item.job, status, r);
+  if (status == GR_OK && gr_may_overflow(op, a->dtype) && r->v[1].f == 0 && gr_ranks_all(c))
+    status = run_scaled(c, item.queue, item.side, &item.job, r);
+  for (int k = 0; k < 2; k++) gr_array_release(&made[k]);
+  r->is_float = gr_is_float(gr_result_dtype(op, a->dtype));
+  return status;
 }
 
 gr_status gr_reduce_ranked(gr_context *c, gr_ranks_wanted *list, int count, gr_status mine) {
@@ -366,14 +359,13 @@ static gr_side columns_side(const gr_array *a, const gr_array *b, gr_shape s, co
 
 gr_status gr_reduce_ranks(gr_context *c, gr_op op, gr_shape s, const gr_array *a, const gr_array *b, double ddof,
                           gr_dtype t, gr_array *out, gr_array *out2) {
-  gr_reduce_job job = {.op = op, .dtype = a->dtype, .ddof = ddof, .scale_a = 1, .scale_b = 1};
+  gr_reduce_job job = gr_reduce_job_new(op, a->dtype, a->n ? gr_shape_length(s, a->n) : 0, ddof);
   gr_queue *q = a->storage->queue;
   gr_acc *states = NULL;
   gr_array *const outs[2] = {out, out2};
   const gr_dtype types[2] = {t, t};
   gr_vec o[2];
   int64_t n, redone = 0;
-  job.n = a->n ? gr_shape_length(s, a->n) : 0;
   job.count = gr_shape_results(s, a->n);
   const gr_side side = columns_side(a, b, s, &job);
   gr_status status = gr_shape_read(s, side, a, b, &job.a, &job.b);
@@ -412,21 +404,6 @@ static gr_status map_job(gr_shape s, const gr_array *a, gr_array *out, gr_vec *f
   return status;
 }
 
-gr_status gr_scan(gr_context *c, gr_op op, const gr_array *a, gr_array *out, int exclusive, int reverse) {
-  gr_queue *q = a->storage->queue;
-  gr_scan_job job = {.op = op,
-                     .dtype = a->dtype,
-                     .out_dtype = out->dtype,
-                     .n = a->n,
-                     .count = 1,
-                     .exclusive = exclusive,
-                     .reverse = reverse};
-  if (c->comm) return gr_ranks_scan(c, op, a, out, exclusive, reverse);
-  gr_later_open(c, q);
-  gr_status status = map_job((gr_shape){0}, a, out, &job.a, &job.out);
-  return gr_later_do(c, q, status, GR_LATER_scan, &job, a->n, "scan");
-}
-
 /* Vectors too long for one job of all. */
 static gr_status scan_one_by_one(gr_context *c, gr_op op, gr_shape s, const gr_array *a, gr_array *out, int exclusive,
                                  int reverse) {
@@ -446,9 +423,11 @@ gr_status gr_scan_each(gr_context *c, gr_op op, gr_shape s, const gr_array *a, g
                        int reverse) {
   gr_queue *q = a->storage->queue;
   gr_scan_job job = {.op = op, .dtype = a->dtype, .out_dtype = out->dtype, .exclusive = exclusive, .reverse = reverse};
+  if (c->comm) return gr_ranks_scan(c, op, a, out, exclusive, reverse);
   job.n = a->n ? gr_shape_length(s, a->n) : 0;
   job.count = gr_shape_results(s, a->n);
-  if (job.n > GR_SCAN_MOST && !q->backend->scans_long) return scan_one_by_one(c, op, s, a, out, exclusive, reverse);
+  if (s.rows && job.n > GR_SCAN_MOST && !q->backend->scans_long)
+    return scan_one_by_one(c, op, s, a, out, exclusive, reverse);
   gr_later_open(c, q);
   gr_status status = map_job(s, a, out, &job.a, &job.out);
   return gr_later_do(c, q, status, GR_LATER_scan, &job, a->n, "scan");

@@ -51,6 +51,11 @@ gr_status gr_shape_read(gr_shape, gr_side, const gr_array *a, const gr_array *b,
 /* The vectors of a job whose a and b are set to the whole arrays: how many, how long, and where. */
 void gr_shape_cut(gr_shape, const gr_array *a, const gr_array *b, gr_reduce_job *);
 
+/* The job of one vector of so many elements; where they lie is not in it yet. */
+static inline gr_reduce_job gr_reduce_job_new(gr_op op, gr_dtype t, int64_t n, double ddof) {
+  return (gr_reduce_job){.op = op, .dtype = t, .n = n, .count = 1, .ddof = ddof, .scale_a = 1, .scale_b = 1};
+}
+
 /* The same as gr_reduce_all with ddof 0, for short dense vectors in the CPU's memory; 0: another way is needed. */
 int gr_reduce_small(gr_op, const gr_array *a, const gr_array *b, gr_value *result);
 int gr_reduce_is_small(const gr_array *a, const gr_array *b); /* whether they are, for those who only ask */
@@ -110,9 +115,11 @@ typedef struct gr_ranks_wanted {
 #define GR_RANKED_MOST 64
 gr_status gr_reduce_ranked(gr_context *, gr_ranks_wanted *, int count, gr_status mine);
 
-gr_status gr_scan(gr_context *, gr_op, const gr_array *a, gr_array *out, int exclusive, int reverse);
-/* The same of each row or column. */
+/* Of each row or column; of the whole, which over ranks is that of all parts. */
 gr_status gr_scan_each(gr_context *, gr_op, gr_shape, const gr_array *a, gr_array *out, int exclusive, int reverse);
+static inline gr_status gr_scan(gr_context *c, gr_op op, const gr_array *a, gr_array *out, int exclusive, int reverse) {
+  return gr_scan_each(c, op, (gr_shape){.axis = 2}, a, out, exclusive, reverse);
+}
 gr_dtype gr_scan_dtype(gr_op, gr_dtype);
 gr_status gr_rmsnorm(gr_context *, const gr_array *x, const gr_array *w, gr_array *out, int64_t rows, double eps);
 gr_status gr_softmax(gr_context *, const gr_array *x, gr_array *out, int64_t rows);

@@ -26,27 +26,27 @@ typedef struct part {
   gr_array made;
   int64_t skipped;
   uint64_t first; /* group */
+  int met;        /* the other ranks; else all have failed */
 } part;
 
-static gr_status begin_part(gr_context *c, const gr_array *out, int group, const char *what, gr_draw d, part *p) {
+/* Meets the other ranks, and makes room for the numbers, if there are any. */
+static gr_status begin_part(gr_context *c, const gr_array *out, int group, const char *what, gr_draw d, part *p,
+                            gr_vec *v) {
   char text[200];
   snprintf(text, sizeof text, "%s of %s, seed %lld, stream %llu", what, gr_dtypes[out->dtype].name, (long long)d.seed,
            (unsigned long long)d.stream);
-  gr_status status = gr_ranks_meet(c, text, out->n, 0, GR_OK);
+  const gr_status status = gr_ranks_meet(c, text, out->n, 0, GR_OK);
+  *p = (part){.met = status == GR_OK};
   if (status != GR_OK) return status;
   p->skipped = gr_ranks_before(c) % group;
   p->first = (uint64_t)(gr_ranks_before(c) / group);
-  return GR_OK;
-}
-
-/* Room for them, if there are any. */
-static gr_status make_part(gr_context *c, const gr_array *out, part *p, gr_vec *v) {
   if (out->n == 0) return GR_OK;
   return gr_array_make_open(c, out, &p->made, out->dtype, out->n + p->skipped, GR_HOST, v);
 }
 
 /* Where one rank has no room for its numbers, none gets any. */
 static gr_status end_part(gr_context *c, gr_status status, part *p, gr_array *out) {
+  if (!p->met) return status;
   if (status == GR_OK && out->n) {
     const gr_array own = gr_array_part(&p->made, p->skipped, 1, out->n);
     status = gr_copy(c, &own, out);
@@ -56,11 +56,9 @@ static gr_status end_part(gr_context *c, gr_status status, part *p, gr_array *ou
 }
 
 static gr_status numbers_part(gr_context *c, gr_array *out, gr_draw d, gr_random_job job) {
-  part p = {.skipped = 0};
+  part p;
   const char *what = job.kind == GR_UNIFORM ? "rand" : job.kind == GR_NORMAL ? "randn" : "exponential";
-  gr_status status = begin_part(c, out, gr_random_group(out->dtype), what, d, &p);
-  if (status != GR_OK) return status;
-  status = make_part(c, out, &p, &job.out);
+  gr_status status = begin_part(c, out, gr_random_group(out->dtype), what, d, &p, &job.out);
   job.n = p.made.n;
   job.first = p.first;
   if (status == GR_OK && out->n)
@@ -69,12 +67,10 @@ static gr_status numbers_part(gr_context *c, gr_array *out, gr_draw d, gr_random
 }
 
 static gr_status whole_part(gr_context *c, gr_array *out, gr_draw d, gr_whole_job job) {
-  part p = {.skipped = 0};
+  part p;
   char what[96];
   snprintf(what, sizeof what, "randint from %lld, %llu numbers", (long long)job.low, (unsigned long long)job.range);
-  gr_status status = begin_part(c, out, gr_whole_group(job.range), what, d, &p);
-  if (status != GR_OK) return status;
-  status = make_part(c, out, &p, &job.out);
+  gr_status status = begin_part(c, out, gr_whole_group(job.range), what, d, &p, &job.out);
   job.n = p.made.n;
   job.first = p.first;
   if (status == GR_OK && out->n)

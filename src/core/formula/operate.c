@@ -74,8 +74,8 @@ gr_status gr_custom_reduce(gr_context *c, gr_custom *u, gr_shape s, gr_reduced *
 
 /* ---- scans ---- */
 
-static gr_status scan_one(gr_context *c, gr_custom *u, const gr_array *a, gr_array *const *out, int exclusive,
-                          int reverse) {
+gr_status gr_custom_scan(gr_context *c, gr_custom *u, const gr_array *a, gr_array *const *out, int exclusive,
+                         int reverse) {
   gr_operator_job job = {.op = &u->op, .scans = 1, .exclusive = exclusive, .reverse = reverse};
   gr_status status = gr_custom_make(c, u, a->dtype);
   if (status == GR_OK && gr_array_released(a)) status = GR_RELEASED;
@@ -86,29 +86,4 @@ static gr_status scan_one(gr_context *c, gr_custom *u, const gr_array *a, gr_arr
   status = gr_array_read(a, side_of(q, a), &job.a);
   if (status == GR_OK) status = claim(&job, side_of(q, a), out);
   return status == GR_OK ? run(c, q, &job) : status;
-}
-
-static gr_status scan_vector(gr_context *c, gr_custom *u, gr_shape s, const gr_array *a, gr_array *const *out,
-                             int64_t v, int exclusive, int reverse) {
-  gr_array parts[GR_OPERATOR_STATES], *to[GR_OPERATOR_STATES];
-  if (gr_array_released(a)) return GR_RELEASED;
-  const gr_array from = gr_shape_vector(s, a, v);
-  for (int k = 0; k < u->op.results; k++) {
-    parts[k] = gr_shape_vector(s, out[k], v);
-    to[k] = &parts[k];
-  }
-  return scan_one(c, u, &from, to, exclusive, reverse);
-}
-
-gr_status gr_custom_scan(gr_context *c, gr_custom *u, gr_shape s, const gr_array *a, gr_array *const *out,
-                         int exclusive, int reverse) {
-  if (!s.rows) return scan_one(c, u, a, out, exclusive, reverse);
-  const int64_t count = a->n ? gr_shape_results(s, a->n) : 0;
-  gr_status status = gr_custom_make(c, u, a->dtype);
-  gr_stop_begin(&c->stop);
-  for (int64_t v = 0; v < count && status == GR_OK; v++) {
-    if (v && v % 64 == 0 && (status = gr_context_look(c)) != GR_OK) break;
-    status = scan_vector(c, u, s, a, out, v, exclusive, reverse);
-  }
-  return status;
 }

@@ -34,13 +34,13 @@ gr_status gr_custom_ranks(gr_context *, gr_custom *, const gr_missing *, gr_redu
 gr_status gr_custom_ranks_each(gr_context *, gr_custom *, gr_shape, const gr_missing *, gr_reduced *,
                                gr_array *const *out);
 
-/* Results at each position; with rows in the shape, of each vector by itself. */
-gr_status gr_custom_scan(gr_context *, gr_custom *, gr_shape, const gr_array *a, gr_array *const *out, int exclusive,
+/* Results at each position. */
+gr_status gr_custom_scan(gr_context *, gr_custom *, const gr_array *a, gr_array *const *out, int exclusive,
                          int reverse);
 
 /*
-** The same of what is present of each vector: a missing element's place has what there is so far. Of all, where nothing
-** may be missing.
+** The same of each vector of the shape, by itself, and of what is present of it: a missing element's place has what
+** there is so far.
 */
 gr_status gr_custom_scan_present(gr_context *, gr_custom *, gr_shape, const gr_partial *, gr_array *const *out,
                                  int exclusive, int reverse);

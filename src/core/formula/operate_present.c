@@ -97,10 +97,11 @@ static gr_status scan_one(gr_context *c, gr_custom *u, const gr_array *a, const 
                           int exclusive, int reverse) {
   scanned s = {.present = {0}};
   gr_array *to[GR_OPERATOR_STATES];
-  gr_status status = gr_array_released(a) ? GR_RELEASED : GR_OK;
-  if (status != GR_OK || !a->n) return status;
-  status = make_kept(c, u, a, m, &s, to);
-  if (status == GR_OK) status = gr_custom_scan(c, u, (gr_shape){.axis = 2}, &s.kept, to, 0, reverse);
+  if (gr_array_released(a)) return GR_RELEASED;
+  if (!a->n) return GR_OK;
+  if (!gr_may_miss(m)) return gr_custom_scan(c, u, a, out, exclusive, reverse);
+  gr_status status = make_kept(c, u, a, m, &s, to);
+  if (status == GR_OK) status = gr_custom_scan(c, u, &s.kept, to, 0, reverse);
   for (int k = 0; k < u->op.results && status == GR_OK; k++) status = spread(&s, a->n, k, exclusive, reverse, out[k]);
   drop(&s);
   return status;
@@ -121,7 +122,6 @@ static gr_status scan_vector(gr_context *c, gr_custom *u, gr_shape s, const gr_p
 gr_status gr_custom_scan_present(gr_context *c, gr_custom *u, gr_shape s, const gr_partial *partial,
                                  gr_array *const *out, int exclusive, int reverse) {
   gr_partial p = *partial;
-  if (!gr_may_miss(&p.missing)) return gr_custom_scan(c, u, s, p.a.a, out, exclusive, reverse);
   gr_status status = gr_custom_make(c, u, p.a.a->dtype);
   if (status == GR_OK) status = gr_reduced_eval(c, &p.missing.mask);
   if (status != GR_OK) return status;

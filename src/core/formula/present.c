@@ -273,9 +273,8 @@ gr_status gr_partial_scan(gr_context *c, gr_op op, gr_shape shape, const gr_part
   }
   if (status == GR_OK && shape.rows) status = gr_reduced_eval(c, &a);
   if (status == GR_OK)
-    status = shape.rows ? gr_scan_each(c, op, shape, a.a, out, exclusive, reverse)
-             : a.e      ? gr_formula_scan(c, op, a, out, exclusive, reverse)
-                        : gr_scan(c, op, a.a, out, exclusive, reverse);
+    status = a.e ? gr_formula_scan(c, op, a, out, exclusive, reverse)
+                 : gr_scan_each(c, op, shape, a.a, out, exclusive, reverse);
   gr_made_drop(&made);
   return status;
 }

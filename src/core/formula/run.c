@@ -20,8 +20,13 @@ static gr_status read_inputs(gr_context *c, const gr_expression *e, gr_queue *q,
   return status;
 }
 
+/* The job gets its program and inputs; what it does with them is there. */
 static gr_status formula_job(gr_context *c, const gr_expression *e, gr_queue *q, gr_vec *v, gr_formula_job *job) {
-  *job = (gr_formula_job){.program = &e->program, .inputs = v, .n = e->n, .columns = e->columns, .result = e->result};
+  job->program = &e->program;
+  job->inputs = v;
+  job->n = e->n;
+  job->columns = e->columns;
+  job->result = e->result;
   return read_inputs(c, e, q, v);
 }
 
@@ -29,7 +34,7 @@ static int takes_formulas(const gr_queue *q) { return q && q->backend && q->back
 
 gr_status gr_expression_eval(gr_context *c, const gr_expression *e, gr_array *out) {
   gr_vec v[GR_FORMULA_INPUTS];
-  gr_formula_job job;
+  gr_formula_job job = {.words = NULL};
   gr_queue *q = out->storage->queue;
   if (gr_array_released(out)) return GR_RELEASED;
   gr_later_open(c, q);
@@ -65,10 +70,6 @@ static gr_status merge(gr_builder *b, const gr_reduced *r, int32_t *node) {
   return status;
 }
 
-static gr_reduce_job reduce_job(gr_op op, const gr_array *a, double ddof, int64_t n) {
-  return (gr_reduce_job){.op = op, .dtype = a->dtype, .n = n, .count = 1, .ddof = ddof, .scale_a = 1, .scale_b = 1};
-}
-
 gr_status gr_formula_merge(gr_context *c, const gr_wanted *w, int count, gr_consumer *consumers, gr_expression **e) {
   gr_parts parts = {0, 0, 0};
   gr_builder b;
@@ -84,7 +85,7 @@ gr_status gr_formula_merge(gr_context *c, const gr_wanted *w, int count, gr_cons
     if (status == GR_OK) status = merge(&b, &w[k].b, &consumers[k].b);
   }
   if (status == GR_OK) status = gr_build_end(&b, consumers[0].a);
-  for (int k = 0; k < count; k++) consumers[k].job = reduce_job(w[k].op, w[k].a.a, w[k].ddof, (*e)->n);
+  for (int k = 0; k < count; k++) consumers[k].job = gr_reduce_job_new(w[k].op, w[k].a.a->dtype, (*e)->n, w[k].ddof);
   return status;
 }
 
@@ -134,12 +135,9 @@ gr_status gr_formula_values(gr_context *c, const gr_expression *e, gr_consumer *
   gr_queue *q = gr_expression_queue(e);
   uint64_t words[2 * GR_FORMULA_TOGETHER];
   gr_vec v[GR_FORMULA_INPUTS];
-  gr_formula_job job;
+  gr_formula_job job = {.consumers = consumers, .consumer_count = count, .words = words};
   gr_status status = formula_job(c, e, q, v, &job);
   if (status != GR_OK) return status;
-  job.consumers = consumers;
-  job.consumer_count = count;
-  job.words = words;
   status = q->backend->formula(q, &job);
   if (status == GR_NOT_FUSED) return status;
   status = gr_fail_from(c, q, status, gr_ops[consumers[0].job.op].name, 0);
@@ -175,16 +173,13 @@ gr_status gr_formula_start(gr_context *c, const gr_wanted *w, gr_reduce_job *min
   gr_consumer one;
   gr_expression *e = NULL;
   gr_vec v[GR_FORMULA_INPUTS];
-  gr_formula_job job;
+  gr_formula_job job = {.consumers = &one, .consumer_count = 1, .words = t->words};
   if (!gr_formula_together(w, 1) || !q->backend->start_formula) return GR_NOT_FUSED;
   if (gr_may_overflow(w->op, w->a.a->dtype) || length_of(&w->a) == 0) return GR_NOT_FUSED;
   gr_status status = gr_formula_merge(c, w, 1, &one, &e);
   if (status == GR_OK) status = formula_job(c, e, q, v, &job);
   if (status == GR_OK) {
     *mine = one.job;
-    job.consumers = &one;
-    job.consumer_count = 1;
-    job.words = t->words;
     status = q->backend->start_formula(q, &job, t);
     if (status != GR_OK) q->backend->forget(q, t);
     if (status != GR_NOT_FUSED) status = gr_fail_from(c, q, status, gr_ops[w->op].name, 0);
@@ -241,7 +236,7 @@ gr_status gr_formula_reduce_all(gr_context *c, gr_op op, gr_reduced a, gr_reduce
   }
   if (a.e && !b.a && takes_formulas(gr_expression_queue(a.e))) {
     one.a = a.e->result;
-    one.job = reduce_job(op, a.a, ddof, a.e->n);
+    one.job = gr_reduce_job_new(op, a.a->dtype, a.e->n, ddof);
     status = reduce_these(c, &w, 1, a.e, &one, result);
   } else if (gr_formula_together(&w, 1)) {
     status = reduce_merged(c, &w, 1, result);
@@ -260,7 +255,7 @@ static int feeds(const gr_queue *q, gr_feeding operation) { return (int)(q->back
 /* Whether the backend takes columns of a formula. */
 static int fits_across(gr_op op, gr_shape s, gr_reduced a) {
   gr_queue *q = queue_of(&a);
-  gr_reduce_job job = reduce_job(op, a.a, 0, s.rows);
+  gr_reduce_job job = gr_reduce_job_new(op, a.a->dtype, s.rows, 0);
   job.count = gr_shape_results(s, a.a->n);
   if (!feeds(q, GR_FEEDS_COLUMNS)) return 0;
   return !q->backend->fits || q->backend->fits(q, GR_FEEDS_COLUMNS, &job);
@@ -330,7 +325,7 @@ static gr_status each_job(gr_shape s, gr_array *out, gr_array *out2, gr_reduce_j
 /* By kernels that take the operands' elements: of what is not NaN where they lie, side by side in the job. */
 static gr_status reduce_fed(gr_context *c, gr_feeding feeding, gr_shape s, const gr_wanted *w, gr_array *out,
                             gr_array *out2) {
-  gr_reduce_job job = reduce_job(w->op, w->a.a, w->ddof, 0);
+  gr_reduce_job job = gr_reduce_job_new(w->op, w->a.a->dtype, 0, w->ddof);
   if (feeding == GR_FEEDS_PRESENT) job.a.stride = job.b.stride = 1;
   gr_shape_cut(s, w->a.a, w->b.a, &job);
   gr_later_open(c, out->storage->queue);
@@ -345,7 +340,7 @@ static gr_status reduce_along(gr_context *c, gr_shape s, const gr_wanted *w, int
   gr_consumer consumers[GR_FORMULA_TOGETHER];
   gr_expression *e = NULL;
   gr_vec v[GR_FORMULA_INPUTS];
-  gr_formula_job job;
+  gr_formula_job job = {.consumers = consumers, .consumer_count = count};
   gr_status status = gr_formula_merge(c, w, count, consumers, &e);
   if (status == GR_OK) {
     gr_queue *q = gr_expression_queue(e);
@@ -357,8 +352,6 @@ static gr_status reduce_along(gr_context *c, gr_shape s, const gr_wanted *w, int
       consumers[k].job.count = gr_shape_results(s, e->n);
       if (out[k]) status = each_job(s, out[k], out2, &consumers[k].job);
     }
-    job.consumers = consumers;
-    job.consumer_count = count;
     if (c->claims) status = gr_later_do(c, q, status, GR_LATER_formula, &job, e->n + 1, gr_ops[w[0].op].name);
     else if (status == GR_OK) status = gr_fail_from(c, q, q->backend->formula(q, &job), gr_ops[w[0].op].name, 0);
   }
@@ -464,16 +457,13 @@ gr_status gr_formula_feed(gr_context *c, gr_feeding operation, gr_reduced a, gr_
   gr_consumer nodes;
   gr_expression *e = NULL;
   gr_vec v[GR_FORMULA_INPUTS];
-  gr_formula_job job;
+  gr_formula_job job = {.feeds = operation, .operation = its_job, .sums = sums};
   gr_status status = gr_formula_merge(c, &w, 1, &nodes, &e);
   if (status == GR_OK) {
     gr_queue *q = gr_expression_queue(e);
     status = formula_job(c, e, q, v, &job);
-    job.feeds = operation;
     job.a = nodes.a;
     job.b = nodes.b;
-    job.operation = its_job;
-    job.sums = sums;
     status = gr_later_do(c, q, status, GR_LATER_formula, &job, e->n + 1, name);
   }
   gr_later_shut(c);
