@@ -257,7 +257,7 @@ static int l_histogram(lua_State *L) {
   push_histogram(L, at + 2, at + 3, at + 1);
   if (density) {
     gr_array *out = gr_l_push_array(L);
-    GR_TRY_AFTER(L, c, comm, 2, gr_density(c, bars, edges, out));
+    GR_TRY_AFTER(L, c, comm, 2, gr_density(c, bars, NULL, edges, out));
     if (single) gr_l_round_top(L, c, comm, 2);
     lua_setfield(L, -2, "density");
   }

@@ -1,5 +1,4 @@
 /* Histograms of pairs: the counting here; the result's methods (plot, svg) in lua/gpureduce/histogram2d.lua. */
-#include <stdio.h>
 
 #include "src/binding/expression.h"
 #include "src/binding/keeper.h"
@@ -159,13 +158,6 @@ static gr_array *push_view(lua_State *L, const gr_array *all, int64_t first, int
   return part;
 }
 
-/* What is wrong with the bins is so along one of the axes. */
-static void say_axis(gr_context *c, gr_status status, int axis) {
-  const size_t length = strlen(c->error);
-  if (status != GR_BAD || axis < 0) return;
-  snprintf(c->error + length, sizeof c->error - length, " (along %c)", letters[axis]);
-}
-
 /* New parts go into those of the histogram at `at`, which lie above it, and are released. Pushes that histogram. */
 static void fill_into(lua_State *L, gr_context *c, int at, gr_array *all, gr_array *const parts[PARTS]) {
   for (int k = 0; k < PARTS; k++) {
@@ -233,7 +225,6 @@ static int l_histogram2d(lua_State *L) {
   const int single = gr_l_option_out(L, OPTIONS, "histogram2d", counted->dtype, widest);
   const int into = into_option(L, a, &p, single);
   gr_comm *comm = gr_l_option_comm(L, OPTIONS);
-  int axis = -1;
   if (comm && into) gr_l_refuse_with_comm(L, OPTIONS, "into");
   keep_present(L, c, comm, &p);
   gr_l_reserve(L, c, (size_t)(nx * ny + nx + ny) * 8);
@@ -241,14 +232,8 @@ static int l_histogram2d(lua_State *L) {
   static const int places[PARTS] = {3, 4, 1, 2}; /* of the parts on the stack, above all of them */
   const int first = lua_gettop(L);
   for (int k = 0; k < 2; k++) edges[k] = gr_l_push_array(L);
-  c->comm = comm;
-  gr_status status = GR_CALL(L, c, gr_histogram2d(c, &p, all, edges, &axis));
-  c->comm = NULL;
-  if (status != GR_OK && !comm && gr_l_again_with(L, c, status, p.samples[0].e, p.samples[1].e))
-    status = GR_CALL(L, c, gr_histogram2d(c, &p, all, edges, &axis));
-  if (status != GR_OK) say_axis(c, status, axis);
-  if (status != GR_OK && comm) gr_l_raise_alike(L, c, status);
-  if (status != GR_OK) gr_l_raise(L, c, status, OPTIONS);
+  if (comm) GR_TRY_RANKS(L, c, comm, OPTIONS, gr_histogram2d(c, &p, all, edges));
+  else GR_TRY_WITH(L, c, OPTIONS, p.samples[0].e, p.samples[1].e, gr_histogram2d(c, &p, all, edges));
   for (int k = 0; k < 2; k++) gr_l_drop_elements(L, p.samples[k]);
   gr_array *parts[PARTS] = {[X_EDGES] = edges[0], [Y_EDGES] = edges[1]};
   parts[COUNTS] = push_view(L, all, 0, nx * ny, nx);
@@ -262,7 +247,7 @@ static int l_histogram2d(lua_State *L) {
   if (density) {
     gr_l_reserve(L, c, (size_t)(nx * ny) * 8);
     gr_array *out = gr_l_push_array(L);
-    GR_TRY_AFTER(L, c, comm, OPTIONS, gr_density2d(c, parts[COUNTS], (const gr_array *const *)edges, out));
+    GR_TRY_AFTER(L, c, comm, OPTIONS, gr_density(c, parts[COUNTS], edges[0], edges[1], out));
     if (single) gr_l_round_top(L, c, comm, OPTIONS);
     lua_setfield(L, -2, "density");
   }

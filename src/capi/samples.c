@@ -1,5 +1,4 @@
 /* Histograms and quantiles: what samples are like. */
-#include <stdio.h>
 
 #include "src/capi/operations.h"
 #include "src/core/histogram2d.h"
@@ -164,15 +163,11 @@ static gr_status keep_present(gr_context *c, const gr_partial *of, gr_pairs *p, 
 
 static gr_status histogram2d(gr_capi *q, const gr_partial *of, gr_pairs p, results *r) {
   gr_array *const edges[2] = {&r->made[1]->array, &r->made[2]->array}, kept[3] = {{0}};
-  int axis = -1;
   release_results(r);
   gr_status status = gr_reduced_eval(q->c, &p.weights);
   if (status == GR_OK) status = keep_present(q->c, of, &p, kept);
-  if (status == GR_OK) status = gr_histogram2d(q->c, &p, &r->made[0]->array, edges, &axis);
+  if (status == GR_OK) status = gr_histogram2d(q->c, &p, &r->made[0]->array, edges);
   for (int k = 0; k < 3; k++) gr_array_release(&kept[k]);
-  if (status != GR_BAD || axis < 0) return status;
-  const size_t length = strlen(q->c->error);
-  snprintf(q->c->error + length, sizeof q->c->error - length, " (along %c)", "xy"[axis]);
   return status;
 }
 

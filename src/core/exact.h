@@ -35,5 +35,6 @@ gr_status gr_exact_ranks(gr_context *, gr_exact *);
 
 /* 128 bits that tell the bytes of a (in logical order) from others; the same on every device and for every view. */
 gr_status gr_digest(gr_context *, const gr_array *, uint64_t result[2]);
+gr_status gr_digest_here(gr_context *, const gr_array *, uint64_t result[2]); /* of what each rank has whole */
 
 #endif

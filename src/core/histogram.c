@@ -314,12 +314,7 @@ gr_dtype gr_histogram_dtype(const gr_array *weights) {
 static gr_status meet(gr_context *c, const gr_array *a, const gr_binning *b, int edges, gr_status mine) {
   uint64_t sum[2] = {0, 0};
   char text[GR_CARD_TEXT], min[64] = "", max[64] = "", number[40];
-  if (b->edges && mine == GR_OK) {
-    struct gr_comm *comm = c->comm;
-    c->comm = NULL; /* edges are whole on every rank */
-    mine = gr_digest(c, b->edges, sum);
-    c->comm = comm;
-  }
+  if (b->edges && mine == GR_OK) mine = gr_digest_here(c, b->edges, sum);
   if (b->has_min) snprintf(min, sizeof min, ", min %s", gr_ranks_digits(b->min, 17, number));
   if (b->has_max) snprintf(max, sizeof max, ", max %s", gr_ranks_digits(b->max, 17, number));
   if (b->edges) snprintf(min, sizeof min, " by edges of digest %016llx", (unsigned long long)sum[0]);
@@ -447,24 +442,30 @@ gr_status gr_edges_into(gr_context *c, const gr_array *edges, gr_array *to) {
   return gr_copy(c, edges, to);
 }
 
-gr_status gr_density(gr_context *c, const gr_array *counts, const gr_array *edges, gr_array *density) {
+gr_status gr_density(gr_context *c, const gr_array *counts, const gr_array *rows, const gr_array *edges,
+                     gr_array *density) {
+  const int64_t bins = edges->n - 1;
   gr_value total;
-  gr_vec n, e, out;
+  gr_vec n, r = {0}, e, out;
   gr_status status = gr_reduce_all(c, GR_OP_sum, counts, NULL, 0, &total);
   gr_array_release(density);
   if (status == GR_OK) status = gr_array_make_beside(c, counts, density, GR_F64, counts->n);
   if (status == GR_OK) status = gr_array_read(counts, GR_HOST, &n);
+  if (status == GR_OK && rows) status = gr_array_read(rows, GR_HOST, &r);
   if (status == GR_OK) status = gr_array_read(edges, GR_HOST, &e);
   if (status == GR_OK) status = gr_array_write(density, GR_HOST, 1, &out);
   if (status != GR_OK) return status;
-  const double all = gr_value_double(&total, 0), *edge = e.data;
+  const double all = gr_value_double(&total, 0), *row = r.data, *edge = e.data;
   double *to = (double *)(uintptr_t)out.data;
+  density->rows = counts->rows;
   if (counts->n > GR_LONG / 4) gr_stop_begin(&c->stop);
-  for (int64_t k = 0; k < counts->n; k++) {
-    if (looks(k) && (status = gr_context_look(c)) != GR_OK) return status;
-    const gr_value x = gr_element_get(counts->dtype, (const char *)n.data + k * n.stride);
-    const double count = gr_value_double(&x, 0);
-    to[k] = gr_canonical(count / (edge[k + 1] - edge[k]) / all);
+  for (int64_t k = 0, i = 0; k < counts->n; i++) {
+    const double high = row ? row[i + 1] - row[i] : 1;
+    for (int64_t j = 0; j < bins; j++, k++) {
+      if (looks(k) && (status = gr_context_look(c)) != GR_OK) return status;
+      const gr_value x = gr_element_get(counts->dtype, (const char *)n.data + k * n.stride);
+      to[k] = gr_canonical(gr_value_double(&x, 0) / high / (edge[j + 1] - edge[j]) / all);
+    }
   }
   return GR_OK;
 }

@@ -57,7 +57,11 @@ gr_status gr_edges_into(gr_context *, const gr_array *edges, gr_array *to);
 /* What counts hold: i64, with weights (or NULL) of a float dtype f64. */
 gr_dtype gr_histogram_dtype(const gr_array *weights);
 
-/* density[k] = counts[k] / (width of bin k) / (all that was counted in bins): NumPy's density. Made on the host. */
-gr_status gr_density(gr_context *, const gr_array *counts, const gr_array *edges, gr_array *density);
+/*
+** density[k] = counts[k] / (width of bin k) / (all that was counted in bins): NumPy's density. Of pairs each row of
+** counts has a width of its own besides (rows: their edges, else NULL). Made on the host.
+*/
+gr_status gr_density(gr_context *, const gr_array *counts, const gr_array *rows, const gr_array *edges,
+                     gr_array *density);
 
 #endif

@@ -263,15 +263,6 @@ static gr_status count(gr_context *c, axis axes[2], gr_reduced weights, gr_array
 
 /* ---- ranks ---- */
 
-/* Of edges, which are whole on every rank, a digest. */
-static gr_status digest_edges(gr_context *c, const gr_array *edges, uint64_t sum[2]) {
-  struct gr_comm *comm = c->comm;
-  c->comm = NULL;
-  const gr_status status = edges ? gr_digest(c, edges, sum) : GR_OK;
-  c->comm = comm;
-  return status;
-}
-
 /* Meets the other ranks, which must bin alike; operands that are not stored yet are so before. */
 static gr_status meet(gr_context *c, const gr_pairs *p, axis axes[2]) {
   char text[GR_CARD_TEXT];
@@ -284,7 +275,7 @@ static gr_status meet(gr_context *c, const gr_pairs *p, axis axes[2]) {
     if (status == GR_OK) status = gr_reduced_eval(c, &axes[k].of);
     const double min = b->has_min ? b->min : NAN, max = b->has_max ? b->max : NAN;
     char first[40], last[40];
-    if (status == GR_OK) status = digest_edges(c, b->edges, sum);
+    if (status == GR_OK && b->edges) status = gr_digest_here(c, b->edges, sum);
     /* Two such texts fit into one error, so ends are short; all of their digits go into the digest. */
     gr_digest_add(sum, gr_bits64(min), 0);
     gr_digest_add(sum, gr_bits64(max), 1);
@@ -295,7 +286,13 @@ static gr_status meet(gr_context *c, const gr_pairs *p, axis axes[2]) {
   return gr_ranks_meet(c, text, axes[0].of.a->n, 1, status);
 }
 
-gr_status gr_histogram2d(gr_context *c, const gr_pairs *p, gr_array *counts, gr_array *const edges[2], int *at) {
+/* What is wrong with the bins is so along one of the axes. */
+static void say_axis(gr_context *c, gr_status status, int k) {
+  const size_t length = strlen(c->error);
+  if (status == GR_BAD) snprintf(c->error + length, sizeof c->error - length, " (along %c)", "xy"[k]);
+}
+
+gr_status gr_histogram2d(gr_context *c, const gr_pairs *p, gr_array *counts, gr_array *const edges[2]) {
   axis axes[2];
   gr_status status = GR_OK;
   gr_array_release(counts); /* of a first try that ran out of memory */
@@ -307,41 +304,15 @@ gr_status gr_histogram2d(gr_context *c, const gr_pairs *p, gr_array *counts, gr_
     axes[k].bins = p->bins[k].bins;
   }
   if (c->comm) status = meet(c, p, axes);
-  for (*at = 0; *at < 2 && status == GR_OK; ++*at) {
-    status = prepare_axis(c, &p->bins[*at], &axes[*at]);
+  for (int k = 0; k < 2 && status == GR_OK; k++) {
+    status = prepare_axis(c, &p->bins[k], &axes[k]);
+    say_axis(c, status, k);
     if (c->comm) status = gr_ranks_agree(c, status);
   }
-  *at = status == GR_OK ? -1 : *at - 1;
   if (status == GR_OK) status = count(c, axes, p->weights, counts);
   for (int k = 0; k < 2; k++) {
     gr_array_release(&axes[k].made.limits);
     gr_array_release(&axes[k].found);
   }
   return status;
-}
-
-gr_status gr_density2d(gr_context *c, const gr_array *counts, const gr_array *const edges[2], gr_array *density) {
-  const int64_t columns = edges[1]->n - 1;
-  gr_value total;
-  gr_vec n, x, y, out;
-  gr_status status = gr_reduce_all(c, GR_OP_sum, counts, NULL, 0, &total);
-  gr_array_release(density);
-  if (status == GR_OK) status = gr_array_make_beside(c, counts, density, GR_F64, counts->n);
-  if (status == GR_OK) status = gr_array_read(counts, GR_HOST, &n);
-  if (status == GR_OK) status = gr_array_read(edges[0], GR_HOST, &x);
-  if (status == GR_OK) status = gr_array_read(edges[1], GR_HOST, &y);
-  if (status == GR_OK) status = gr_array_write(density, GR_HOST, 1, &out);
-  if (status != GR_OK) return status;
-  const double all = gr_value_double(&total, 0), *x_edge = x.data, *y_edge = y.data;
-  double *to = (double *)(uintptr_t)out.data;
-  density->rows = counts->rows;
-  gr_stop_begin(&c->stop);
-  for (int64_t k = 0; k < counts->n; k++) {
-    const int64_t i = k / columns, j = k % columns;
-    if (k && k % GR_LONG == 0 && (status = gr_context_look(c)) != GR_OK) return status;
-    const gr_value v = gr_element_get(counts->dtype, (const char *)n.data + k * n.stride);
-    const double count = gr_value_double(&v, 0);
-    to[k] = gr_canonical(count / (x_edge[i + 1] - x_edge[i]) / (y_edge[j + 1] - y_edge[j]) / all);
-  }
-  return GR_OK;
 }

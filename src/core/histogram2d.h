@@ -18,12 +18,8 @@ typedef struct gr_pairs {
 
 /*
 ** counts gets the cells, y's bins side by side, and then GR_PAIRS_TAILS elements: i64, or f64 with weights of a float
-** dtype. edges[0] and edges[1] get those of x and y, f64. The three arrays are made here. *axis: which of the two
-** (0, 1) a failure is about, or -1.
+** dtype. edges[0] and edges[1] get those of x and y, f64. The three arrays are made here.
 */
-gr_status gr_histogram2d(gr_context *, const gr_pairs *, gr_array *counts, gr_array *const edges[2], int *axis);
-
-/* density = count / width in x / width in y / all that lies in cells: NumPy's density. Made on the host. */
-gr_status gr_density2d(gr_context *, const gr_array *counts, const gr_array *const edges[2], gr_array *density);
+gr_status gr_histogram2d(gr_context *, const gr_pairs *, gr_array *counts, gr_array *const edges[2]);
 
 #endif
