@@ -108,7 +108,7 @@ static int l_load(lua_State *L) {
   gr_context *c = gr_l_context(L);
   const char *path = check_path(L, 1);
   char text[GR_OPTION_TEXT];
-  int npy = is_npy(path), options = gr_l_options_at(L, 2, 3), typed;
+  int npy = gr_file_is_npy(path), options = gr_l_options_at(L, 2, 3), typed;
   int64_t offset = 0, count = -1;
   gr_l_options(L, options, npy ? npy_names : raw_names);
   if (npy && gr_l_dtype_name(L, 2, options, &typed, text))
@@ -132,9 +132,7 @@ static int l_load(lua_State *L) {
   l->count = count;
   gr_status status = GR_CALL(L, c, gr_load_begin(c, l));
   if (comm) {
-    c->comm = comm;
-    status = GR_CALL(L, c, gr_load_part(c, l, &first, status));
-    c->comm = NULL;
+    status = GR_CALL_RANKS(L, c, comm, gr_load_part(c, l, &first, status));
     if (status != GR_OK) return gr_load_end(l), failed_alike(L, c, status);
   }
   if (status == GR_OK) {
@@ -142,9 +140,7 @@ static int l_load(lua_State *L) {
     GR_AGAIN(L, c, status, gr_load_finish(c, l, a));
   }
   if (comm) {
-    c->comm = comm;
-    status = GR_CALL(L, c, gr_load_agree(c, l, status));
-    c->comm = NULL;
+    status = GR_CALL_RANKS(L, c, comm, gr_load_agree(c, l, status));
     if (status != GR_OK) return gr_load_end(l), failed_alike(L, c, status);
   }
   gr_load_end(l);
@@ -198,14 +194,12 @@ static int l_save(lua_State *L) {
   const gr_array *a = gr_l_check_array(L, 1);
   gr_status status;
   if (comm) {
-    c->comm = comm;
-    status = GR_CALL(L, c, gr_file_save_ranks(c, path, a, is_npy(path)));
-    c->comm = NULL;
+    status = GR_CALL_RANKS(L, c, comm, gr_file_save_ranks(c, path, a, gr_file_is_npy(path)));
     if (status != GR_OK) return failed_alike(L, c, status);
     lua_pushboolean(L, 1);
     return 1;
   }
-  GR_AGAIN(L, c, status, gr_file_save(c, path, a, is_npy(path), dimensions, shape));
+  GR_AGAIN(L, c, status, gr_file_save(c, path, a, gr_file_is_npy(path), dimensions, shape));
   return saved(L, c, path, status);
 }
 

@@ -58,14 +58,6 @@ static void check_into(lua_State *L, int options, const gr_array *into, const gr
   if (into && t->array) gr_l_check_apart(L, options, into, t->array);
 }
 
-/* Of the operands that is a matrix: what comes of a matrix and a vector of its length is one, too. */
-static int64_t rows_of(const gr_map_call *call) {
-  const gr_array *all[] = {call->a.array, call->b.array, call->c.array};
-  for (int k = 0; k < 3; k++)
-    if (all[k] && all[k]->rows) return all[k]->rows;
-  return 0;
-}
-
 /* Run the call into the option 'into' or a new array of that dtype, as long as `like`; leaves it on the stack. */
 static int put(lua_State *L, const gr_map_call *call, const gr_array *like, gr_dtype t, int options) {
   gr_context *c = gr_l_context(L);
@@ -74,7 +66,7 @@ static int put(lua_State *L, const gr_map_call *call, const gr_array *like, gr_d
   check_into(L, options, out, &call->b);
   check_into(L, options, out, &call->c);
   if (!out) {
-    const int64_t rows = rows_of(call);
+    const int64_t rows = gr_map_rows(call);
     out = gr_l_new_beside(L, c, like, t, like->n);
     out->rows = rows;
   }

@@ -216,7 +216,7 @@ static void push_words(lua_State *L, const call *q, const uint64_t *words) {
   for (int k = 0; k < q->results; k++) {
     gr_l_push_element(L, q->dtype[k], &words[k]);
     if (!q->single[k]) continue;
-    lua_pushnumber(L, (lua_Number)gr_l_single((double)lua_tonumber(L, -1)));
+    lua_pushnumber(L, (lua_Number)gr_single((double)lua_tonumber(L, -1)));
     lua_replace(L, -2);
   }
 }

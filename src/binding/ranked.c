@@ -2,7 +2,6 @@
 #include "src/binding/matrix.h"
 #include "src/binding/options.h"
 #include "src/binding/ranks.h"
-#include "src/binding/rounding.h"
 #include "src/binding/values.h"
 #include "src/core/ranks/each.h"
 
@@ -22,7 +21,7 @@ int gr_l_push_ranks(lua_State *L, gr_context *c, gr_comm *comm, const gr_partial
   if (p->shape.rows && p->shape.axis != 1) gr_l_refuse_with_comm(L, options, "rows");
   if (p->shape.rows) return push_columns(L, c, comm, p, kept);
   GR_TRY_RANKS(L, c, comm, 1, gr_partial_all(c, p, &x));
-  if (p->single) x.v[0].f = gr_l_single(x.v[0].f);
+  if (p->single) x.v[0].f = gr_single(x.v[0].f);
   const int count = gr_l_push_result(L, p->op, &x);
   if (p->op != GR_OP_argmin && p->op != GR_OP_argmax) return count;
   while (comm->starts[rank + 1] < x.v[0].i) rank++;

@@ -23,17 +23,19 @@ int gr_l_raise_alike(lua_State *L, gr_context *, gr_status);
 ** A call into the core of which each rank of comm does its part. It is not tried again where memory was short: all
 ** would have to.
 */
-#define GR_TRY_RANKS(L, c, ranks, arg, call)               \
-  do {                                                     \
-    if (!(ranks)) {                                        \
-      GR_TRY(L, c, arg, call);                             \
-    } else {                                               \
-      (c)->comm = (ranks);                                 \
-      const gr_status alike_ = GR_CALL(L, c, call);        \
-      (c)->comm = NULL;                                    \
-      if (alike_ != GR_OK) gr_l_raise_alike(L, c, alike_); \
-    }                                                      \
+#define GR_TRY_RANKS(L, c, ranks, arg, call)                     \
+  do {                                                           \
+    if (!(ranks)) {                                              \
+      GR_TRY(L, c, arg, call);                                   \
+    } else {                                                     \
+      const gr_status alike_ = GR_CALL_RANKS(L, c, ranks, call); \
+      if (alike_ != GR_OK) gr_l_raise_alike(L, c, alike_);       \
+    }                                                            \
   } while (0)
+
+/* What came of such a call; who makes it says what follows. */
+#define GR_CALL_RANKS(L, c, ranks, call) ((c)->comm = (ranks), gr_l_parted(c, GR_CALL(L, c, call)))
+static inline gr_status gr_l_parted(gr_context *c, gr_status status) { return c->comm = NULL, status; }
 
 /* Where a rank cannot even begin, all ranks of comm hear of it. Raises as on them. Does not return. */
 int gr_l_stay_away(lua_State *L, gr_context *, gr_comm *, int arg, gr_status);

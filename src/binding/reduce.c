@@ -139,7 +139,7 @@ static int push_number(lua_State *L, gr_context *c, gr_call *q) {
   const gr_partial_reduction p = partial(q);
   gr_value r = {.is_float = 1};
   GR_TRY_WITH(L, c, culprit(q), q->of.e, q->with.e, gr_partial_all(c, &p, &r));
-  if (q->single) r.v[0].f = gr_l_single(r.v[0].f);
+  if (q->single) r.v[0].f = gr_single(r.v[0].f);
   return gr_l_push_result(L, q->op, &r);
 }
 

@@ -43,12 +43,6 @@ void gr_l_round_top(lua_State *L, gr_context *c, gr_comm *comm, int arg) {
   lua_replace(L, -2);
 }
 
-double gr_l_single(double x) {
-  float f;
-  gr_element_put_f(GR_F32, &f, x);
-  return (double)f;
-}
-
 gr_op gr_l_option_accumulate(lua_State *L, int arg, gr_op op, gr_dtype t) {
 #define GR_X(mode) #mode,
   static const char *const modes[] = {GR_MODES(GR_X) "f64", NULL};

@@ -16,8 +16,6 @@ int gr_l_option_out(lua_State *L, int arg, const char *name, gr_dtype t, gr_dtyp
 */
 gr_status gr_l_round_into(gr_context *, const gr_array *wide, gr_array *out);
 void gr_l_round_top(lua_State *L, gr_context *, gr_comm *, int arg);
-/* x as f32 has it. */
-double gr_l_single(double x);
 
 /* accumulate = "f32", "kahan" or "neumaier" picks a sibling of sum and dot; "f64" is the default itself. */
 gr_op gr_l_option_accumulate(lua_State *L, int arg, gr_op, gr_dtype);

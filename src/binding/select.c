@@ -131,7 +131,7 @@ static int l_quantile(lua_State *L) {
                   median ? "option 'into': only together with 'rows' or 'axis'"
                          : "option 'into': only together with a table of shares");
   GR_TRY_RANKS(L, c, x.comm, culprit(&x), gr_quantiles_sampled(c, &x.sample, q, 1, x.method, &r));
-  if (x.single) r.v[0].f = gr_l_single(r.v[0].f);
+  if (x.single) r.v[0].f = gr_single(r.v[0].f);
   gr_l_push_value(L, &r, 0);
   return 1;
 }

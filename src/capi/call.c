@@ -248,7 +248,7 @@ int gr_capi_dtype(gr_capi *q, gpureduce_dtype t) {
 
 /* The lowest bit of a stamp tells the handles of hosts from the values of Lua; addresses and secrets have it even. */
 gpureduce_array *gr_capi_fresh(gr_capi *q, gpureduce_array **out) {
-  gpureduce_array *a = calloc(1, sizeof *a);
+  gpureduce_array *a = q->fresh_count < GR_CAPI_FRESH ? calloc(1, sizeof *a) : NULL;
   if (!a) {
     gr_capi_refuse(q, GPUREDUCE_NO_MEMORY, "out of memory: no room for a handle");
     return NULL;

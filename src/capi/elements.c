@@ -20,14 +20,10 @@ static int read_term(gr_capi *q, const gpureduce_operand *o, const gr_array *fir
   return gr_capi_like(q, first, term->array, first->n, "an operand");
 }
 
-/* The first array of some operands, all of whose arrays are checked. */
-static int find_first(gr_capi *q, const gpureduce_operand *o, int from, int count, const gr_array **first) {
-  *first = NULL;
-  for (int k = from; k < count; k++) {
-    if (!o[k].array) continue;
-    if (!*first) *first = &o[k].array->array;
-  }
-  return *first ? 1 : gr_capi_refuse(q, GPUREDUCE_BAD, "an array among the operands expected");
+/* The first array of the operands from `from` on; NULL: they are numbers. */
+static const gpureduce_array *first_of(const gpureduce_operand *o, int from, int count) {
+  while (from < count && !o[from].array) from++;
+  return from < count ? o[from].array : NULL;
 }
 
 static int is_nan(const gpureduce_operand *o) { return !o->array && !o->number.whole && o->number.f != o->number.f; }
@@ -43,12 +39,11 @@ static int check_ends(gr_capi *q, const gpureduce_operand *o, const mapping *m) 
 }
 
 static int read_where(gr_capi *q, const gpureduce_operand *o, gr_dtype numbers, mapping *m) {
-  const gr_array *first = NULL;
+  const gpureduce_array *either = first_of(o, 1, 3);
+  const gr_array *first = either ? &either->array : NULL;
   if (!o[0].array || o[0].array->array.dtype != GR_U8)
     return gr_capi_refuse(q, GPUREDUCE_BAD, "where: a mask of dtype u8 expected");
   m->like = m->call.c.array = &o[0].array->array;
-  for (int k = 1; k < 3; k++)
-    if (o[k].array && !first) first = &o[k].array->array;
   m->out = m->call.dtype = first ? first->dtype : numbers;
   if (first && first->n != m->like->n)
     return gr_capi_refuse(q, GPUREDUCE_BAD, "length %lld expected, got %lld", (long long)m->like->n,
@@ -72,10 +67,8 @@ static int read_compare(gr_capi *q, const gpureduce_operand *o, int relation, ma
 }
 
 static int read_operator(gr_capi *q, const gpureduce_operand *o, int count, gr_dtype to, mapping *m) {
-  const gr_array *first;
+  const gr_array *first = m->like = &first_of(o, 0, count)->array;
   gr_term *const terms[] = {&m->call.a, &m->call.b, &m->call.c};
-  if (!find_first(q, o, 0, count, &first)) return 0;
-  m->like = first;
   m->call.dtype = first->dtype;
   if (gr_map_rule(m->call.op, first->dtype) == GR_MAP_NOT)
     return gr_capi_refuse(q, GPUREDUCE_BAD, "dtype of integers expected, got %s", gr_dtypes[first->dtype].name);
@@ -87,14 +80,10 @@ static int read_operator(gr_capi *q, const gpureduce_operand *o, int count, gr_d
   return m->call.a.array ? check_ends(q, o, m) : gr_capi_refuse(q, GPUREDUCE_BAD, "clamp: an array first expected");
 }
 
-/* Every array of the call, before anything reads one; the first of them has begun it. */
-static int check_arrays(gr_capi *q, const gpureduce_operand *o, int count) {
-  const gpureduce_array *begun = NULL;
-  for (int k = 0; k < count; k++) {
-    if (!o[k].array) continue;
-    if (begun && !gr_capi_takes(q, o[k].array, "an operand")) return 0;
-    if (!begun) begun = o[k].array;
-  }
+/* Every array of the call, before anything reads one; `first` has begun it. */
+static int check_arrays(gr_capi *q, const gpureduce_operand *o, int count, const gpureduce_array *first) {
+  for (int k = 0; k < count; k++)
+    if (o[k].array && o[k].array != first && !gr_capi_takes(q, o[k].array, "an operand")) return 0;
   return 1;
 }
 
@@ -116,25 +105,17 @@ static int read_map(gr_capi *q, const char *op, const gpureduce_operand *o, int 
   return read_operator(q, o, count, (gr_dtype)set->dtype, m);
 }
 
-static int64_t rows_of(const gr_map_call *call) {
-  const gr_array *all[] = {call->a.array, call->b.array, call->c.array};
-  for (int k = 0; k < 3; k++)
-    if (all[k] && all[k]->rows) return all[k]->rows;
-  return 0;
-}
-
 gpureduce_status gpureduce_map(const char *op, const gpureduce_operand *operands, int count,
                                const gpureduce_options *options, gpureduce_array **out) {
   gr_capi q = {.name = "map"};
   mapping m;
-  const gpureduce_array *first = NULL;
   if (!gr_capi_needs(&q, op, "op") || !gr_capi_needs(&q, operands, "operands")) return q.status;
   if (count < 1 || count > 3) return gr_capi_fail(GPUREDUCE_BAD, "map: 1 to 3 operands expected, got %d", count);
-  for (int k = 0; k < count && !first; k++) first = operands[k].array;
+  const gpureduce_array *first = first_of(operands, 0, count);
   if (!first) return gr_capi_fail(GPUREDUCE_BAD, "map: an array among the operands expected");
-  if (gr_capi_begin(&q, "map", first) && check_arrays(&q, operands, count) &&
+  if (gr_capi_begin(&q, "map", first) && check_arrays(&q, operands, count, first) &&
       read_map(&q, op, operands, count, options, &m)) {
-    gr_array *to = gr_capi_out(&q, out, m.like, m.out, m.like->n, rows_of(&m.call), 1);
+    gr_array *to = gr_capi_out(&q, out, m.like, m.out, m.like->n, gr_map_rows(&m.call), 1);
     if (to) GR_CAPI_TRY(&q, gr_map_arrays(q.c, &m.call, to));
   }
   return gr_capi_end(&q);
@@ -235,18 +216,14 @@ gpureduce_status gpureduce_put_masked(gpureduce_array *a, const gpureduce_array 
 
 /* ---- compaction ---- */
 
-static gr_status compact(gr_context *c, const gr_array *a, const gr_array *mask, gr_array *out) {
-  int64_t kept;
-  return gr_compact_counting(c, a, mask, NULL, out, &kept);
-}
-
 gpureduce_status gpureduce_compact(const gpureduce_array *a, const gpureduce_array *mask, gpureduce_array **out) {
   gr_capi q;
   gpureduce_array *to = NULL;
   const gr_array *x = NULL, *m = NULL;
+  int64_t kept;
   if (gr_capi_begin_lazy(&q, "compact", a) && gr_capi_needs(&q, out, "out")) x = gr_capi_elements(&q, a);
   if (x) m = take_mask(&q, x, mask);
   if (m) to = gr_capi_fresh(&q, out);
-  if (to) GR_CAPI_TRY(&q, compact(q.c, x, m, &to->array));
+  if (to) GR_CAPI_TRY(&q, gr_compact_counting(q.c, x, m, NULL, &to->array, &kept));
   return gr_capi_end(&q);
 }

@@ -4,11 +4,6 @@
 #include "src/capi/operations.h"
 #include "src/core/file.h"
 
-static int is_npy(const char *path) {
-  const size_t n = strlen(path);
-  return n >= 4 && !strcmp(path + n - 4, ".npy");
-}
-
 /* What the system refuses keeps errno, and what is wrong with a file is told with its name. */
 static void said(gr_capi *q, gr_status status, const char *path) {
   const int code = errno;
@@ -25,7 +20,7 @@ static int read_file(gr_capi *q, const char *path, const gpureduce_file *given, 
       !gr_capi_dtype(q, f->dtype))
     return 0;
   *l = (gr_load){.path = path,
-                 .npy = is_npy(path),
+                 .npy = gr_file_is_npy(path),
                  .map = f->map != 0,
                  .dtype = (gr_dtype)f->dtype,
                  .offset = f->offset,
@@ -64,7 +59,7 @@ gpureduce_status gpureduce_save(const gpureduce_array *a, const char *path) {
   if (gr_capi_begin(&q, "save", a) && gr_capi_needs(&q, path, "path")) {
     const gr_array *x = &a->array;
     const int64_t shape[2] = {x->rows ? x->rows : x->n, gr_array_columns(x)};
-    const int npy = is_npy(path), dimensions = x->rows ? 2 : 1;
+    const int npy = gr_file_is_npy(path), dimensions = x->rows ? 2 : 1;
     gr_status status = gr_file_save(q.c, path, x, npy, dimensions, shape);
     if (status != GR_OK && gr_capi_again(&q, status)) status = gr_file_save(q.c, path, x, npy, dimensions, shape);
     if (status != GR_OK) said(&q, status, path);

@@ -206,12 +206,6 @@ static gr_partial_reduction partial(const asked *x) {
   return (gr_partial_reduction){x->of.op, x->by.shape, of, x->of.ddof, x->exact, x->single, 0, 0};
 }
 
-static double single(double x) {
-  float f;
-  gr_element_put_f(GR_F32, &f, x);
-  return (double)f;
-}
-
 gpureduce_status gpureduce_reduce(const char *op, const gpureduce_array *a, const gpureduce_array *b,
                                   const gpureduce_options *options, gpureduce_number *out) {
   gr_capi q;
@@ -220,7 +214,7 @@ gpureduce_status gpureduce_reduce(const char *op, const gpureduce_array *a, cons
     const gr_partial_reduction p = partial(&x);
     gr_value r = gr_value_f(0);
     GR_CAPI_TRY(&q, gr_partial_all(q.c, &p, &r));
-    if (x.single) r.v[0].f = single(r.v[0].f);
+    if (x.single) r.v[0].f = gr_single(r.v[0].f);
     for (int k = 0; k <= (x.of.op == GR_OP_minmax) && q.status == GPUREDUCE_OK; k++) out[k] = gr_capi_result(&r, k);
   }
   return gr_capi_end(&q);

@@ -32,6 +32,12 @@ static inline void gr_element_put(gr_dtype t, void *p, const gr_value *v, int k)
   if (v->is_float) gr_element_put_f(t, p, v->v[k].f);
   else gr_element_put_i(t, p, v->v[k].i);
 }
+/* x as f32 has it. */
+static inline double gr_single(double x) {
+  float f;
+  gr_element_put_f(GR_F32, &f, x);
+  return (double)f;
+}
 static inline double gr_value_double(const gr_value *v, int k) { return v->is_float ? v->v[k].f : (double)v->v[k].i; }
 
 /* A script's number: f; where f is whole and fits 64 bits, i as well. integer: i is exact, and f is rounded from it. */

@@ -14,6 +14,11 @@
 #include "src/core/ranks/nodes.h"
 #include "src/core/save.h"
 
+int gr_file_is_npy(const char *path) {
+  const size_t n = strlen(path);
+  return n >= 4 && !strcmp(path + n - 4, ".npy");
+}
+
 /* ---- pieces ---- */
 
 /* Reads exactly bytes, or sets errno (a file that shrinks meanwhile reads as EIO). */

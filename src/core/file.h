@@ -26,6 +26,9 @@ gr_status gr_load_begin(gr_context *, gr_load *);
 gr_status gr_load_finish(gr_context *, gr_load *, gr_array *out);
 void gr_load_end(gr_load *);
 
+/* Whether a path is that of an NPY file: its name ends in .npy. */
+int gr_file_is_npy(const char *path);
+
 /* Raw elements, or NPY of that shape, whose product is a->n. The file is replaced whole (save.h). */
 gr_status gr_file_save(gr_context *, const char *path, const gr_array *a, int npy, int dimensions,
                        const int64_t *shape);

@@ -74,6 +74,13 @@ static gr_map_call simpler(const gr_map_call *call) {
   return own;
 }
 
+int64_t gr_map_rows(const gr_map_call *call) {
+  const gr_array *all[] = {call->a.array, call->b.array, call->c.array};
+  for (int k = 0; k < 3; k++)
+    if (all[k] && all[k]->rows) return all[k]->rows;
+  return 0;
+}
+
 gr_status gr_map_arrays(gr_context *c, const gr_map_call *asked, gr_array *out) {
   static const char *const names[] = {
 #define GR_X(name, operands, f, i, real, whole) #name,

@@ -27,6 +27,9 @@ static inline int64_t gr_tally_length(int64_t n) { return (n + GR_TALLY - 1) / G
 */
 const char *gr_compare_number(gr_dtype, gr_relation *, const gr_number *, uint64_t *value, char text[96]);
 
+/* The rows of the operand that is a matrix: what comes of a matrix and a vector of its length is one, too. Or 0. */
+int64_t gr_map_rows(const gr_map_call *);
+
 /* out has the length of the arrays, and may be one of them. */
 gr_status gr_map_arrays(gr_context *, const gr_map_call *, gr_array *out);
 gr_status gr_cast(gr_context *, const gr_array *a, gr_array *out); /* to the dtype of out */
