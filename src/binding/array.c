@@ -1,7 +1,6 @@
 /* Arrays as Lua sees them: elements, length, views, bulk out, life. */
 #include <stdio.h>
 
-#include "src/binding/array.h"
 #include "src/binding/expression.h"
 #include "src/binding/keeper.h"
 #include "src/binding/lookup.h"

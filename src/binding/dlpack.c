@@ -7,8 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "src/binding/dlpack.h"
-
 #include "src/binding/cdata.h"
 #include "src/binding/keeper.h"
 #include "src/binding/matrix.h"
@@ -18,6 +16,8 @@
 #include "src/binding/safe.h"
 #include "src/core/dlpack.h"
 #include "src/core/ops.h"
+
+#define GR_DLPACK_NAME "gpureduce.dlpack"
 
 /* A tensor that nobody has consumed yet, as a userdata; at is NULL afterwards. */
 typedef struct capsule {

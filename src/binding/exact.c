@@ -2,7 +2,6 @@
 #include <stdio.h>
 
 #include "src/binding/expression.h"
-#include "src/binding/exact.h"
 #include "src/binding/parts.h"
 #include "src/binding/ranks.h"
 #include "src/binding/results.h"

@@ -4,7 +4,6 @@
 */
 #include <errno.h>
 
-#include "src/binding/file.h"
 #include "src/binding/options.h"
 #include "src/binding/parts.h"
 #include "src/binding/ranks.h"
@@ -287,9 +286,6 @@ static int l_save_text(lua_State *L) {
   return saved(L, c, path, status);
 }
 
-void gr_l_file_parts(lua_State *L) {
-  static const gr_function list[] = {{"read_csv", l_read_csv, 0}, {"save_text", l_save_text, 0}, {NULL, NULL, 0}};
-  gr_l_register(L, list);
-}
+const gr_function gr_file_parts[] = {{"read_csv", l_read_csv, 0}, {"save_text", l_save_text, 0}, {NULL, NULL, 0}};
 
 const gr_function gr_file_functions[] = {{"load", l_load, 0}, {"save", l_save, 0}, {NULL, NULL, 0}};

@@ -4,13 +4,8 @@
 
 #include "src/backend/cpu.h"
 #include "src/backends.h"
-#include "src/binding/array.h"
 #include "src/binding/capi.h"
-#include "src/binding/dlpack.h"
 #include "src/binding/embedded.h"
-#include "src/binding/exact.h"
-#include "src/binding/file.h"
-#include "src/binding/help.h"
 #include "src/binding/keeper.h"
 #include "src/binding/lazy.h"
 #include "src/binding/operator.h"
@@ -170,27 +165,24 @@ static int l_part(lua_State *L) {
 
 /* Leaves the table of the module's Lua parts, which is above the module, and has the module's functions in Lua made. */
 static void open_parts(lua_State *L, gr_context *c) {
-  static const luaL_Reg parts[] = {
-      {"hint", l_hint},
-      {"raise", l_raise_here},
-      {"is_dtype", l_is_dtype},
-      {"kind", l_kind},
-      {"inherits", l_inherits},
-      {"is_histogram", l_is_histogram},
-      {"is_histogram2d", l_is_histogram2d},
-      {"dtype_hint", l_dtype_hint},
-      {"terminal", l_terminal},
-      {NULL, NULL},
+  static const gr_function own[] = {
+      {"hint", l_hint, 0},
+      {"raise", l_raise_here, 0},
+      {"is_dtype", l_is_dtype, 0},
+      {"kind", l_kind, 0},
+      {"inherits", l_inherits, 0},
+      {"is_histogram", l_is_histogram, 0},
+      {"is_histogram2d", l_is_histogram2d, 0},
+      {"dtype_hint", l_dtype_hint, 0},
+      {"terminal", l_terminal, 0},
+      {NULL, NULL, 0},
   };
   lua_newtable(L);
   gr_l_brief_parts(L, c);
-  gr_l_file_parts(L);
-  gr_l_help_parts(L);
-  gr_l_stop_parts(L);
-  for (const luaL_Reg *f = parts; f->name; f++) {
-    lua_pushcfunction(L, f->func);
-    lua_setfield(L, -2, f->name);
-  }
+  gr_l_register(L, gr_file_parts);
+  gr_l_register(L, gr_help_parts);
+  gr_l_register(L, gr_stop_parts);
+  gr_l_register(L, own);
   lua_newtable(L);
   lua_pushvalue(L, -3);
   push_environment(L);

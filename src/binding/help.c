@@ -1,5 +1,5 @@
 /* What the Lua part `help` needs of the reference, which is packed as reference.h says. */
-#include "src/binding/help.h"
+#include "src/binding/parts.h"
 #include "src/binding/reference.h"
 
 static void add_byte(luaL_Buffer *b, unsigned char byte) {
@@ -46,9 +46,4 @@ static int l_topic(lua_State *L) {
   return 1;
 }
 
-void gr_l_help_parts(lua_State *L) {
-  lua_pushcfunction(L, l_topics);
-  lua_setfield(L, -2, "topics");
-  lua_pushcfunction(L, l_topic);
-  lua_setfield(L, -2, "topic");
-}
+const gr_function gr_help_parts[] = {{"topics", l_topics, 0}, {"topic", l_topic, 0}, {NULL, NULL, 0}};

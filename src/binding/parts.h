@@ -15,4 +15,14 @@
 GR_PARTS(GR_X)
 #undef GR_X
 
+/* What the parts of the module that are written in Lua need of these. */
+extern const gr_function gr_file_parts[], gr_help_parts[], gr_stop_parts[];
+
+/* When the module opens: the metatable of arrays, whose methods are those of the module table on top of the stack. */
+void gr_l_array_metatable(lua_State *L, gr_context *);
+/* That of the module table on top of the stack: it knows the names of other libraries. */
+void gr_l_module_metatable(lua_State *);
+void gr_l_accumulator_metatable(lua_State *L);
+void gr_l_dlpack_metatable(lua_State *L, gr_context *);
+
 #endif

@@ -5,7 +5,7 @@
 
 #include "src/binding/stop.h"
 #include "src/binding/args.h"
-#include "src/binding/register.h"
+#include "src/binding/parts.h"
 #include "src/binding/results.h"
 
 /* What a hook looks like from outside: another one, or the same at other events, gives another number. */
@@ -74,7 +74,4 @@ static int l_is_due(lua_State *L) {
   return 1;
 }
 
-void gr_l_stop_parts(lua_State *L) {
-  static const gr_function list[] = {{"timed", l_timed, 0}, {"is_due", l_is_due, 0}, {NULL, NULL, 0}};
-  gr_l_register(L, list);
-}
+const gr_function gr_stop_parts[] = {{"timed", l_timed, 0}, {"is_due", l_is_due, 0}, {NULL, NULL, 0}};

@@ -21,7 +21,4 @@ typedef struct gr_l_watch {
 gr_l_watch gr_l_watch_for(lua_State *L, gr_context *, int64_t n);
 void gr_l_look(const gr_l_watch *);
 
-/* Adds to the table on top of the stack what the Lua parts need for loops of theirs. */
-void gr_l_stop_parts(lua_State *L);
-
 #endif
