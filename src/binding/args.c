@@ -145,10 +145,8 @@ gr_array *gr_l_check_array(lua_State *L, int arg) {
   return a && !gr_array_released(a) ? a : other_array(L, arg);
 }
 
-gr_array *gr_l_check_any_array(lua_State *L, int arg, int *transposed) {
-  gr_array *a = gr_l_test_array(L, arg);
-  *transposed = !a;
-  if (!a) a = gr_l_test_transposed(L, arg);
+gr_array *gr_l_check_any_array(lua_State *L, int arg) {
+  gr_array *a = gr_l_test_any_array(L, arg);
   if (!a || gr_array_released(a)) no_array(L, arg);
   return a;
 }

@@ -29,7 +29,7 @@ gr_array *gr_l_test_array(lua_State *L, int i); /* NULL if it is none */
 #define GR_TRANSPOSED UINT64_C(0x9D39247E33776D41)
 gr_array *gr_l_test_transposed(lua_State *L, int i);
 gr_array *gr_l_test_any_array(lua_State *L, int i); /* either of the two */
-gr_array *gr_l_check_any_array(lua_State *L, int arg, int *transposed);
+gr_array *gr_l_check_any_array(lua_State *L, int arg);
 /* The array at arg. The elements of a transposed matrix are put in order first, in an array that takes its place. */
 gr_array *gr_l_check_array(lua_State *L, int arg);
 /* b, at arg, has the dtype, the length and the device of a, the first argument. */

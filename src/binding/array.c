@@ -88,16 +88,16 @@ GR_APART static int out_of_range(lua_State *L, const char *what, int64_t count, 
 
 /* ---- rows ---- */
 
-/* Of the matrix at 1; *transposed is where its rows are columns of what lies there. */
-static int64_t rows_of(lua_State *L, const gr_array *a, int *transposed) {
-  *transposed = gr_l_test_array(L, 1) == NULL;
-  return *transposed ? gr_array_columns(a) : a->rows;
+/* Of the matrix at 1, which may be a transposed one: its rows are columns of what lies there. */
+static int64_t rows_of(lua_State *L, const gr_array *a) {
+  return gr_l_test_array(L, 1) ? a->rows : gr_array_columns(a);
+}
+static int64_t columns_of(lua_State *L, const gr_array *a) {
+  return gr_l_test_array(L, 1) ? gr_array_columns(a) : a->rows;
 }
 
 static int push_shape(lua_State *L, const gr_array *a, const char *name) {
-  int transposed;
-  const int64_t rows = rows_of(L, a, &transposed);
-  const int64_t shape[2] = {a->rows ? rows : a->n, a->rows ? (transposed ? a->rows : gr_array_columns(a)) : 0};
+  const int64_t shape[2] = {a->rows ? rows_of(L, a) : a->n, a->rows ? columns_of(L, a) : 0};
   if (strcmp(name, "shape") != 0) {
     if (a->rows) lua_pushinteger(L, (lua_Integer)shape[*name == 'c']);
     else lua_pushnil(L);
@@ -122,8 +122,7 @@ static gr_array *push_row(lua_State *L, int64_t k) {
 
 /* What is in brackets says which row: 1 and it, or 0 and beyond the end (k > 0) or nowhere. */
 static int find_row(lua_State *L, const gr_array *a, int64_t *k) {
-  int transposed;
-  const int64_t rows = rows_of(L, a, &transposed);
+  const int64_t rows = rows_of(L, a);
   if (*k < 0 && *k >= -rows) *k += rows + 1;
   if (*k < 1) return out_of_range(L, "row", rows, *k);
   return *k <= rows;
@@ -138,8 +137,7 @@ static int index_row(lua_State *L, const gr_array *a, int64_t k) {
 /* X[i] = v: a row takes the elements of a vector. */
 static int set_row(lua_State *L, const gr_array *a, int64_t k) {
   gr_context *c = gr_l_context(L);
-  int transposed;
-  if (!find_row(L, a, &k)) return out_of_range(L, "row", rows_of(L, a, &transposed), k);
+  if (!find_row(L, a, &k)) return out_of_range(L, "row", rows_of(L, a), k);
   const gr_array *v = gr_l_test_array(L, 3);
   if (!v || gr_array_released(v))
     return luaL_error(L, GR_ARRAY_NAME ": a row is an array, got %s: write X[i][j] = v or X[i]:fill(v)",
@@ -203,8 +201,7 @@ static int l_newindex(lua_State *L) {
 }
 
 static int l_len(lua_State *L) {
-  int transposed;
-  lua_pushinteger(L, (lua_Integer)gr_l_check_any_array(L, 1, &transposed)->n);
+  lua_pushinteger(L, (lua_Integer)gr_l_check_any_array(L, 1)->n);
   return 1;
 }
 
@@ -217,8 +214,7 @@ static int l_next_element(lua_State *L) {
   int64_t k;
   if (!gr_l_to_int64(L, 2, &k) || k < 0)
     return luaL_error(L, GR_ARRAY_NAME ": position of 0 or more expected, got %s", gr_l_kind(L, 2));
-  int transposed;
-  if (k >= (a->rows ? rows_of(L, a, &transposed) : a->n)) return lua_pushnil(L), 1;
+  if (k >= (a->rows ? rows_of(L, a) : a->n)) return lua_pushnil(L), 1;
   lua_pushinteger(L, (lua_Integer)(k + 1));
   if (a->rows) return push_row(L, k), 2;
   GR_TRY(L, gr_l_context(L), 1, read_part(a, k, 1, &v));
@@ -228,8 +224,7 @@ static int l_next_element(lua_State *L) {
 
 /* gr.ipairs(a): for i, v in gr.ipairs(a) do */
 static int l_ipairs(lua_State *L) {
-  int transposed;
-  gr_l_check_any_array(L, 1, &transposed);
+  gr_l_check_any_array(L, 1);
   for (int k = 1; k <= 3; k++) lua_pushvalue(L, lua_upvalueindex(k));
   lua_pushcclosure(L, l_next_element, 3);
   lua_pushvalue(L, 1);
@@ -323,10 +318,9 @@ static int l_bytes(lua_State *L) {
 
 /* a:copy({into}): into may be on another device. */
 static int l_copy(lua_State *L) {
-  static const char *const names[] = {"into", NULL};
   gr_context *c = gr_l_context(L);
   gr_array *a = gr_l_check_array(L, 1);
-  gr_l_options(L, 2, names);
+  gr_l_options(L, 2, "into");
   gr_array *out = gr_l_option_into(L, 2, a->dtype, a->n, NULL);
   gr_l_check_disjoint(L, 2, out, a, "input");
   if (!out) {
@@ -339,8 +333,7 @@ static int l_copy(lua_State *L) {
 
 static int l_fill(lua_State *L) {
   gr_context *c = gr_l_context(L);
-  int transposed;
-  gr_array *a = gr_l_check_any_array(L, 1, &transposed);
+  gr_array *a = gr_l_check_any_array(L, 1);
   gr_value value = gr_l_check_value(L, 2, a->dtype);
   GR_TRY(L, c, 1, gr_fill(c, a, value));
   lua_settop(L, 1);
@@ -360,8 +353,7 @@ static int l_equal(lua_State *L) {
 /* Start moving the data to where the kernels run, or (sync) make the host copy current. Both return the array. */
 static int l_bring(lua_State *L) {
   gr_context *c = gr_l_context(L);
-  int transposed;
-  gr_array *a = gr_l_check_any_array(L, 1, &transposed);
+  gr_array *a = gr_l_check_any_array(L, 1);
   gr_vec v;
   GR_TRY(L, c, 1, gr_array_read(a, gr_l_number(L) ? GR_HOST : gr_kernel_side(a->storage), &v));
   lua_settop(L, 1);
@@ -409,10 +401,9 @@ static const char *where(const gr_storage *s, char text[32]) {
 static int l_tostring(lua_State *L) {
   gr_array *a = gr_l_test_any_array(L, 1);
   char text[120], shape[64], side[32];
-  int transposed;
   if (!a) gr_l_check_array(L, 1);
-  const long long rows = rows_of(L, a, &transposed);
-  const char *name = transposed ? GR_TRANSPOSED_NAME : GR_ARRAY_NAME;
+  const long long rows = rows_of(L, a);
+  const char *name = gr_l_test_transposed(L, 1) ? GR_TRANSPOSED_NAME : GR_ARRAY_NAME;
   if (gr_array_released(a)) return lua_pushfstring(L, "%s (released)", name), 1;
   if (a->rows) snprintf(shape, sizeof shape, "%lld x %lld", rows, rows ? (long long)a->n / rows : (long long)a->rows);
   else snprintf(shape, sizeof shape, "%lld", (long long)a->n);
@@ -423,18 +414,17 @@ static int l_tostring(lua_State *L) {
 
 /* a:info(): what there is to know without touching the data. stride counts elements. */
 static int l_info(lua_State *L) {
-  int transposed;
-  gr_array *a = gr_l_check_any_array(L, 1, &transposed);
   char side[32];
+  gr_l_check_any_array(L, 1);
   lua_createtable(L, 0, 10);
-  a = gr_l_check_any_array(L, 1, &transposed); /* a finalizer may have released it just now */
+  const gr_array *a = gr_l_check_any_array(L, 1); /* a finalizer may have released it just now */
   gr_l_set_whole(L, "n", a->n);
   gr_l_set_whole(L, "size", gr_size(a->dtype));
   gr_l_set_whole(L, "stride", a->stride / gr_size(a->dtype));
   gr_l_set_whole(L, "storage_bytes", (int64_t)a->storage->bytes);
   gr_l_set_whole(L, "references", a->storage->refs);
-  if (a->rows) gr_l_set_whole(L, "rows", transposed ? gr_array_columns(a) : a->rows);
-  if (a->rows) gr_l_set_whole(L, "columns", transposed ? a->rows : gr_array_columns(a));
+  if (a->rows) gr_l_set_whole(L, "rows", rows_of(L, a));
+  if (a->rows) gr_l_set_whole(L, "columns", columns_of(L, a));
   gr_l_set_text(L, "dtype", gr_dtypes[a->dtype].name);
   gr_l_set_text(L, "device", a->storage->queue->backend->name);
   gr_l_set_text(L, "where", where(a->storage, side));

@@ -116,7 +116,7 @@ static comparison read_arguments(lua_State *L, const char *const *names, int str
   q.a = gr_l_given(L, 1);
   q.b = gr_l_given(L, 2);
   if (is_number(&q.a) && is_number(&q.b)) gr_l_argerror(L, 1, "array or expression expected, got number");
-  if (!gr_l_options(L, 3, names)) {
+  if (!gr_l_options_of(L, 3, names)) {
     if (strict) q.relative = q.absolute = 0, q.nan_equal = 1;
     return q;
   }

@@ -95,8 +95,7 @@ static int l_devices(lua_State *L) {
 /* gr.use(name): arrays made from now on live there. */
 static int l_use(lua_State *L) {
   gr_context *c = gr_l_context(L);
-  if (lua_type(L, 1) != LUA_TSTRING)
-    gr_l_argerror(L, 1, "device name expected, got %s", lua_isnone(L, 1) ? "no value" : luaL_typename(L, 1));
+  if (lua_type(L, 1) != LUA_TSTRING) gr_l_argerror(L, 1, "device name expected, got %s", gr_l_kind(L, 1));
   GR_TRY(L, c, 1, gr_context_use(c, lua_tostring(L, 1)));
   lua_pushstring(L, c->queue->backend->name);
   return 1;
@@ -167,11 +166,11 @@ static int option_bytes(lua_State *L, const char *name, size_t *out) {
 ** it collects by itself, the most that arrays may take, and how much the process keeps for reuse.
 */
 static int l_gc(lua_State *L) {
-  static const char *const names[] = {"budget", "auto", "limit", "cache", NULL};
   gr_context *c = gr_l_context(L);
   size_t budget = c->floor, limit = 0, cache = GR_POOL_AUTO;
   int automatic = c->automatic;
-  if (!gr_l_options(L, 1, names)) gr_l_argerror(L, 1, "options table expected, got no value");
+  if (!gr_l_options(L, 1, "budget", "auto", "limit", "cache"))
+    gr_l_argerror(L, 1, "options table expected, got no value");
   const int sets_budget = option_bytes(L, "budget", &budget);
   if (gr_l_has_option(L, 1, "auto")) automatic = gr_l_option_flag(L, 1, "auto");
   const int sets_limit = option_bytes(L, "limit", &limit);

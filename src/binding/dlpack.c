@@ -50,11 +50,10 @@ typedef struct import {
 ** half still has what calls the deleter.
 */
 static int l_import(lua_State *L) {
-  static const char *const names[] = {"readonly", "volatile", "versioned", "copy", "stream", NULL};
   import *in = lua_touserdata(L, 1);
   gr_context *c = gr_l_context(L);
   int transposed = 0;
-  gr_l_options(L, 2, names);
+  gr_l_options(L, 2, "readonly", "volatile", "versioned", "copy", "stream");
   const gr_dl_options o = {.readonly = gr_l_option_flag(L, 2, "readonly"),
                            .changing = gr_l_option_flag(L, 2, "volatile"),
                            .copies = gr_l_option_flag(L, 2, "copy"),
@@ -114,12 +113,11 @@ static gr_array *copy_first(lua_State *L, gr_context *c) {
 
 /* a:dlpack{versioned, readonly, copy, stream} */
 static int l_dlpack(lua_State *L) {
-  static const char *const names[] = {"versioned", "readonly", "copy", "stream", NULL};
   gr_context *c = gr_l_context(L);
-  int transposed;
   gr_l_needs_pointers(L, c);
-  const gr_array *a = gr_l_check_any_array(L, 1, &transposed);
-  gr_l_options(L, 2, names);
+  const gr_array *a = gr_l_check_any_array(L, 1);
+  int transposed = gr_l_test_transposed(L, 1) != NULL;
+  gr_l_options(L, 2, "versioned", "readonly", "copy", "stream");
   const gr_dl_options o = {.readonly = gr_l_option_flag(L, 2, "readonly"),
                            .copies = gr_l_option_flag(L, 2, "copy"),
                            .stream = option_stream(L, 2)};

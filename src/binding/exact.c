@@ -75,9 +75,8 @@ static int l_merge(lua_State *L) {
 
 /* s:value{out = "f32"}: the sum, rounded once. */
 static int l_value(lua_State *L) {
-  static const char *const names[] = {"out", NULL};
   accumulator *s = check_accumulator(L, 1);
-  int single = gr_l_options(L, 2, names) && gr_l_option_single(L, 2);
+  int single = gr_l_options(L, 2, "out") && gr_l_option_single(L, 2);
   lua_pushnumber(L, gr_exact_value(&s->sum, single));
   return 1;
 }
@@ -111,12 +110,11 @@ static int l_exact(lua_State *L) {
 
 /* gr.digest(a, {comm}): 32 hexadecimal digits that depend on all bytes of a and on their order. */
 static int l_digest(lua_State *L) {
-  static const char *const names[] = {"comm", NULL};
   gr_context *c = gr_l_context(L);
   gr_array *a = gr_l_check_elements(L, 1);
   uint64_t sum[2];
   char text[40];
-  gr_comm *comm = gr_l_options(L, 2, names) ? gr_l_option_comm(L, 2) : NULL;
+  gr_comm *comm = gr_l_options(L, 2, "comm") ? gr_l_option_comm(L, 2) : NULL;
   GR_TRY_RANKS(L, c, comm, 1, gr_digest(c, a, sum));
   snprintf(text, sizeof text, "%016llx%016llx", (unsigned long long)sum[0], (unsigned long long)sum[1]);
   lua_pushstring(L, text);

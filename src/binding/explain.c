@@ -69,7 +69,7 @@ static int explain_scan(lua_State *L) {
   const gr_array *a = check_some(L);
   const int at = gr_l_options_at(L, 3, 4);
   const gr_op op = at == 3 || lua_isnoneornil(L, 3) ? GR_OP_sum : gr_l_check_scanned(L, 3);
-  gr_l_options(L, at, names);
+  gr_l_options_of(L, at, names);
   for (int k = 0; names[k]; k++) gr_l_option_flag(L, at, names[k]); /* they change nothing here, but are checked */
   GR_TRY(L, gr_l_context(L), 2, gr_explain_scan(op, a, &e));
   snprintf(what, sizeof what, "scan (%s) of %" PRId64 " %s", gr_ops[op].name, a->n, gr_dtypes[a->dtype].name);
@@ -80,12 +80,11 @@ static int explain_scan(lua_State *L) {
 /* gr.explain("histogram", a, {bins, min, max}), or {bins, modulo} */
 static int explain_histogram(lua_State *L) {
   enum { MIN = 2, MAX = 4 };
-  static const char *const names[] = {"bins", "min", "max", "modulo", NULL};
   char text[GR_EXPLAIN_TEXT], what[128];
   gr_explanation e;
   gr_binning b = {.bins = 0};
   const gr_array *a = check_some(L);
-  const int given = gr_l_options(L, 3, names);
+  const int given = gr_l_options(L, 3, "bins", "min", "max", "modulo");
   if (!gr_l_option_int(L, 3, "bins", &b.bins)) gr_l_argerror(L, 3, "option 'bins' expected");
   if (b.bins < 1 || b.bins > INT32_MAX)
     gr_l_argerror(L, 3, "option 'bins': 1 to %d expected, got %lld", INT32_MAX, (long long)b.bins);
@@ -107,14 +106,13 @@ static int explain_histogram(lua_State *L) {
 }
 
 static int explain_operator(lua_State *L, gr_custom *u) {
-  static const char *const names[] = {"rows", "axis", NULL};
   gr_context *c = gr_l_context(L);
   char text[GR_EXPLAIN_TEXT];
   gr_explanation e;
   gr_shape shape = {.axis = 2};
   lua_settop(L, 3);
   const gr_reduced a = gr_l_check_reduced(L, 2);
-  if (gr_l_options(L, 3, names)) shape = gr_l_option_shape(L, 3, a.a);
+  if (gr_l_options(L, 3, "rows", "axis")) shape = gr_l_option_shape(L, 3, a.a);
   if (!shape.rows) gr_l_refuse_without_rows(L, 3, a.a);
   GR_TRY(L, c, 2, gr_custom_make(c, u, a.a->dtype));
   GR_TRY(L, c, 2, gr_explain_custom(u, shape, a, &e, text));

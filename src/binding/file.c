@@ -30,13 +30,8 @@ static const char *path_at(lua_State *L, int arg, const char *name, const char *
 static const char *check_path(lua_State *L, int arg) {
   const char *why, *path = path_at(L, arg, gr_l_name(L), &why);
   if (!path && lua_type(L, arg) == LUA_TSTRING) gr_l_argerror(L, arg, "%s", why);
-  if (!path) gr_l_argerror(L, arg, "%s, got %s", why, lua_isnone(L, arg) ? "no value" : luaL_typename(L, arg));
+  if (!path) gr_l_argerror(L, arg, "%s, got %s", why, gr_l_kind(L, arg));
   return path;
-}
-
-static int is_npy(const char *path) {
-  size_t n = strlen(path);
-  return n >= 4 && !strcmp(path + n - 4, ".npy");
 }
 
 /* nil, "path: reason", code: what io.open gives. */
@@ -102,14 +97,13 @@ static int failed_alike(lua_State *L, gr_context *c, gr_status status) {
 ** this rank's part, and where it begins.
 */
 static int l_load(lua_State *L) {
-  static const char *const raw_names[] = {"dtype", "offset", "count", "map", "comm", NULL};
-  static const char *const npy_names[] = {"dtype", "map", "comm", NULL};
   gr_context *c = gr_l_context(L);
   const char *path = check_path(L, 1);
   char text[GR_OPTION_TEXT];
   int npy = gr_file_is_npy(path), options = gr_l_options_at(L, 2, 3), typed;
   int64_t offset = 0, count = -1;
-  gr_l_options(L, options, npy ? npy_names : raw_names);
+  if (npy) gr_l_options(L, options, "dtype", "map", "comm");
+  else gr_l_options(L, options, "dtype", "offset", "count", "map", "comm");
   if (npy && gr_l_dtype_name(L, 2, options, &typed, text))
     gr_l_argerror(L, typed, "no dtype expected: an NPY file has its own");
   gr_dtype dtype = gr_l_dtype(L, 2, options, GR_F32);
@@ -182,11 +176,11 @@ static int read_shape(lua_State *L, const gr_array *a, int64_t shape[GR_MAX_DIME
 
 /* gr.save(a, path, {shape}): true, or nil, message, code. */
 static int l_save(lua_State *L) {
-  static const char *const npy_names[] = {"comm", "shape", NULL}, *const raw_names[] = {"comm", NULL};
   gr_context *c = gr_l_context(L);
   const char *path = (gr_l_check_array(L, 1), check_path(L, 2));
   int64_t shape[GR_MAX_DIMENSIONS];
-  gr_l_options(L, 3, is_npy(path) ? npy_names : raw_names);
+  if (gr_file_is_npy(path)) gr_l_options(L, 3, "comm", "shape");
+  else gr_l_options(L, 3, "comm");
   gr_comm *comm = gr_l_option_comm(L, 3);
   if (comm && gr_l_has_option(L, 3, "shape")) gr_l_refuse_with_comm(L, 3, "shape");
   int dimensions = read_shape(L, gr_l_check_array(L, 1), shape);

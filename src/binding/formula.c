@@ -126,10 +126,9 @@ static gr_expression *check_expression(lua_State *L, int arg) {
 
 /* e:eval{into=}: its elements */
 static int l_eval(lua_State *L) {
-  static const char *const names[] = {"into", NULL};
   gr_expression *e = check_expression(L, 1);
   lua_settop(L, 2);
-  gr_l_options(L, 2, names);
+  gr_l_options(L, 2, "into");
   gr_l_evaluate(L, e, 2);
   return 1;
 }

@@ -61,7 +61,7 @@ static gr_binning read_binning(lua_State *L, gr_context *c, const gr_array *a, i
                                       "density", "into", "kernel", "block", "timed",  "rows", "axis",
                                       "skipnan", "mask", "comm",   "out",   NULL};
   gr_binning b = {.bins = 0};
-  const int given = *options = gr_l_options(L, 2, names);
+  const int given = *options = gr_l_options_of(L, 2, names);
   if (!given) gr_l_argerror(L, 2, "options table with 'bins' or 'edges' expected, got no value");
   b.has_min = given & MIN && gr_l_option_number(L, 2, "min", &b.min);
   b.has_max = given & MAX && gr_l_option_number(L, 2, "max", &b.max);
@@ -177,10 +177,10 @@ static void push_histogram(lua_State *L, int counts, int tails, int edges) {
 /* Of rows or columns: a table of histograms, whose counts and tails are rows of matrices that are its fields. */
 static int push_each(lua_State *L, gr_context *c, gr_reduced of, gr_shape s, gr_binning *b, int given, int single) {
   const gr_array *a = of.a;
-  static const char *const others[] = {"density", "into", "kernel", "block", "timed"};
   const int64_t vectors = gr_shape_results(s, a->n);
-  for (size_t k = 0; k < sizeof others / sizeof others[0] && given & (DENSITY | INTO | KERNEL); k++)
-    if (gr_l_has_option(L, 2, others[k])) gr_l_argerror(L, 2, "option '%s': takes no 'rows' or 'axis'", others[k]);
+  const int others = given & (DENSITY | INTO | KERNEL);
+  const char *other = others ? gr_l_first_given(L, 2, "density", "into", "kernel", "block", "timed") : NULL;
+  if (other) gr_l_argerror(L, 2, "option '%s': takes no 'rows' or 'axis'", other);
   gr_l_reserve(L, c, (size_t)gr_l_results(L, 2, vectors, b->bins + 3) * 8);
   const int at = lua_gettop(L) + 1;
   gr_array *counts = gr_l_push_array(L), *tails = gr_l_push_array(L), *edges = gr_l_push_array(L);
@@ -312,13 +312,12 @@ static gr_status count_each(lua_State *L, gr_context *c, gr_reduced of, int64_t 
 ** weights there. Negative elements are an error.
 */
 static int l_bincount(lua_State *L) {
-  static const char *const names[] = {"minlength", "weights", "into", "skipnan", "mask", "comm", "out", NULL};
   gr_context *c = gr_l_context(L);
   gr_reduced of = gr_l_check_operand(L, 1, 2);
   gr_array *a = of.a;
   int64_t least = 0;
   if (gr_is_float(a->dtype)) gr_l_argerror(L, 1, "integer dtype expected, got %s", gr_dtypes[a->dtype].name);
-  const int given = gr_l_options(L, 2, names);
+  const int given = gr_l_options(L, 2, "minlength", "weights", "into", "skipnan", "mask", "comm", "out");
   if (given && gr_l_option_int(L, 2, "minlength", &least) && (least < 0 || least > MAX_BINS))
     gr_l_argerror(L, 2, "option 'minlength': 0 to %lld expected, got %lld", (long long)MAX_BINS, (long long)least);
   gr_reduced weights = given ? weights_option(L, a) : GR_NONE;

@@ -192,7 +192,7 @@ static gr_pairs read_pairs(lua_State *L, gr_context *c) {
   luaL_checkstack(L, 40, "arguments");
   for (int k = 0; k < 2; k++) p.samples[k] = gr_l_check_reduced(L, k + 1);
   check_pairs(L, p.samples[0].a, p.samples[1].a);
-  if (!gr_l_options(L, OPTIONS, names))
+  if (!gr_l_options_of(L, OPTIONS, names))
     gr_l_argerror(L, OPTIONS, "options table with 'bins' or 'edges' expected, got no value");
   for (int k = 0; k < 2; k++) p.bins[k] = read_axis(L, c, p.samples[k].a, k);
   if (p.bins[0].bins > GR_MOST_CELLS / p.bins[1].bins)

@@ -7,8 +7,6 @@
 #include "src/binding/values.h"
 #include "src/core/ladder.h"
 
-int gr_l_asks_kernel(lua_State *L, int arg) { return gr_l_has_option(L, arg, "kernel"); }
-
 static int good_block(gr_block_rule rule, int64_t block) {
   if (block < 64 || block > 1024) return 0;
   return rule == GR_BLOCK_ANY || (rule == GR_BLOCK_WARPS ? block % 32 == 0 : (block & (block - 1)) == 0);
@@ -61,13 +59,11 @@ static int timed_option(lua_State *L, int arg) {
 }
 
 gr_kernel_choice gr_l_option_kernel(lua_State *L, int arg, gr_taught operation, const gr_array *a) {
-  static const char *const with_kernel[] = {"block", "timed", NULL};
   gr_kernel_choice k = {0};
   char text[GR_OPTION_TEXT];
   const char *name = gr_l_option_string(L, arg, "kernel", text);
-  for (int i = 0; !name && with_kernel[i]; i++)
-    if (gr_l_has_option(L, arg, with_kernel[i]))
-      gr_l_argerror(L, arg, "option '%s': only together with 'kernel'", with_kernel[i]);
+  const char *alone = name ? NULL : gr_l_first_given(L, arg, "block", "timed");
+  if (alone) gr_l_argerror(L, arg, "option '%s': only together with 'kernel'", alone);
   if (!name) return k;
   k.info = gr_rung_named(operation, name);
   if (!k.info) unknown_kernel(L, arg, operation, name);
@@ -120,9 +116,7 @@ static int l_kernels(lua_State *L) {
   const char *name = lua_type(L, 1) == LUA_TSTRING ? lua_tostring(L, 1) : NULL;
   for (int k = 0; gr_taught_names[k]; k++)
     at += (size_t)snprintf(known + at, sizeof known - at, "%s%s", k ? ", " : "", gr_taught_names[k]);
-  if (!name)
-    gr_l_argerror(L, 1, "operation name expected (%s), got %s", known,
-                  lua_isnone(L, 1) ? "no value" : luaL_typename(L, 1));
+  if (!name) gr_l_argerror(L, 1, "operation name expected (%s), got %s", known, gr_l_kind(L, 1));
   gr_taught operation = (gr_taught)gr_taught_named(name);
   if (!operation) gr_l_argerror(L, 1, "no ladder for '%.40s' (there are: %s)", name, known);
   lua_newtable(L);

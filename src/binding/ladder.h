@@ -5,7 +5,6 @@
 #include "src/binding/options.h"
 #include "src/core/ladder.h"
 
-int gr_l_asks_kernel(lua_State *L, int arg); /* whether the options at arg name one */
 /* The options kernel, block and timed, checked for a, the first argument; info is NULL when none is asked for. */
 gr_kernel_choice gr_l_option_kernel(lua_State *L, int arg, gr_taught, const gr_array *a);
 /* Several runs may not write over their own input. */

@@ -30,7 +30,6 @@ static gr_expression *round_results(lua_State *L, gr_context *c, int options, gr
 
 int gr_l_lazy(lua_State *L, gr_combining does, gr_map op, gr_relation relation, gr_dtype to, const int *args, int count,
               int options) {
-  static const char *const names[] = {"into", "out", NULL}, *const without_out[] = {"into", NULL};
   const int computes = does == GR_COMBINES_MAP && op != GR_MAP_clamp && gr_map_rule(op, GR_F64) != GR_MAP_NONE;
   gr_context *c = gr_l_context(L);
   gr_combination x = {.does = does, .op = op, .relation = relation, .to = to, .count = count};
@@ -45,7 +44,8 @@ int gr_l_lazy(lua_State *L, gr_combining does, gr_map op, gr_relation relation, 
               gr_expression_combine(c, &x, e));
   if (lazy) return 1;
   if (!given_options) options = lua_gettop(L) + 1;
-  gr_l_options(L, options, computes ? names : without_out);
+  if (computes) gr_l_options(L, options, "into", "out");
+  else gr_l_options(L, options, "into");
   if (computes) e = round_results(L, c, options, e);
   gr_l_evaluate(L, e, options);
   gr_expression_release(e);

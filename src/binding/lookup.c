@@ -19,10 +19,9 @@ static gr_array *check_index(lua_State *L, const gr_array *a) {
 
 /* gr.take(a, index, {into}) */
 static int l_take(lua_State *L) {
-  static const char *const names[] = {"into", NULL};
   gr_context *c = gr_l_context(L);
   gr_array *a = gr_l_check_elements(L, 1), *index = check_index(L, a);
-  gr_l_options(L, 3, names);
+  gr_l_options(L, 3, "into");
   gr_array *into = gr_l_option_into(L, 3, a->dtype, index->n, a);
   gr_l_check_disjoint(L, 3, into, a, "input");
   if (into) gr_l_check_apart(L, 3, into, index);
@@ -72,8 +71,7 @@ static int keep_transposed(lua_State *L) {
 
 /* A copy in order was written in the place of the transposed matrix at `arg`: its elements go where those lie. */
 static void put_back(lua_State *L, gr_context *c, int arg, gr_array *copy) {
-  int transposed;
-  gr_array *a = gr_l_check_any_array(L, arg, &transposed); /* a finalizer may have released it just now */
+  gr_array *a = gr_l_check_any_array(L, arg); /* a finalizer may have released it just now */
   if (copy->n) GR_TRY(L, c, 1, gr_transpose(c, copy, a));
   gr_l_release(L, copy);
   lua_pushvalue(L, arg);
@@ -100,10 +98,8 @@ static void put(lua_State *L, gr_put_op op, int masked) {
 
 /* gr.put(a, index, values, {op}) */
 static int l_put(lua_State *L) {
-  static const char *const names[] = {"op", NULL};
-  int transposed;
-  gr_l_check_any_array(L, 1, &transposed);
-  gr_l_options(L, 4, names);
+  gr_l_check_any_array(L, 1);
+  gr_l_options(L, 4, "op");
   put(L, check_op(L), 0);
   lua_settop(L, 1);
   return 1;

@@ -183,9 +183,7 @@ static int l_array(lua_State *L) {
     case LUA_TNUMBER: gr_l_new_array(L, c, t, gr_l_check_length(L, 1)); return 1;
     case LUA_TSTRING: return from_bytes(L, c, t, 0);
     case LUA_TTABLE: break;
-    default:
-      gr_l_argerror(L, 1, "table, length or string expected, got %s",
-                    lua_isnone(L, 1) ? "no value" : luaL_typename(L, 1));
+    default: gr_l_argerror(L, 1, "table, length or string expected, got %s", gr_l_kind(L, 1));
   }
   int64_t n = gr_l_list_length(L, 1, 1);
   int nested = gr_rawgeti(L, 1, 1) == LUA_TTABLE;
@@ -198,11 +196,10 @@ static int l_array(lua_State *L) {
 
 /* gr.frombytes(string, dtype or format of string.pack): a name that is both is the dtype. */
 static int l_frombytes(lua_State *L) {
-  static const char *const names[] = {"dtype", NULL};
   const int options = gr_l_options_at(L, 2, 3);
   int swap = 0, t = -1, at;
   char text[GR_OPTION_TEXT];
-  gr_l_options(L, options, names);
+  gr_l_options(L, options, "dtype");
   const char *name = gr_l_dtype_name(L, 2, options, &at, text);
   if (name && gr_dtype_named(name) < 0) t = format_dtype(name, &swap);
   if (t < 0) t = name ? gr_l_dtype_arg(L, at, name) : GR_F32;

@@ -80,8 +80,7 @@ static void check_kind(lua_State *L, int arg, gr_map op, gr_dtype t) {
 }
 
 static int finish(lua_State *L, const gr_map_call *call, const gr_array *like, gr_dtype t, int options) {
-  static const char *const names[] = {"into", NULL};
-  gr_l_options(L, options, names);
+  gr_l_options(L, options, "into");
   check_kind(L, call->a.array ? 1 : 2, call->op, call->dtype);
   return put(L, call, like, t, options);
 }
@@ -95,8 +94,7 @@ static int is_rounded(lua_State *L, int options) {
 
 /* With 'out' no call comes here, but it is what a word like it may have meant. */
 static int finish_operator(lua_State *L, const gr_map_call *call, const gr_array *like, int options) {
-  static const char *const names[] = {"into", "out", NULL};
-  gr_l_options(L, options, names);
+  gr_l_options(L, options, "into", "out");
   check_kind(L, call->a.array ? 1 : 2, call->op, call->dtype);
   return put(L, call, like, gr_map_result(call->op, call->dtype), options);
 }
@@ -177,14 +175,13 @@ static int lazy_cast(lua_State *L) {
 
 /* gr.cast(a, dtype, {dtype, into}) */
 static int l_cast(lua_State *L) {
-  static const char *const names[] = {"dtype", "into", NULL};
   if (gr_l_has_expression(L, 1)) return lazy_cast(L);
   gr_array *a = gr_l_check_array(L, 1);
   gr_map_call call = {.op = GR_MAP_cast, .dtype = a->dtype, .a = {a, 0}};
   const int options = gr_l_options_at(L, 2, 3);
   char text[GR_OPTION_TEXT];
   int at;
-  gr_l_options(L, options, names);
+  gr_l_options(L, options, "dtype", "into");
   const char *name = gr_l_dtype_name(L, 2, options, &at, text);
   if (!name) gr_l_argerror(L, 2, "dtype name expected, got %s", gr_l_kind(L, 2));
   return put(L, &call, a, (gr_dtype)gr_l_dtype_arg(L, at, name), options);
@@ -305,14 +302,13 @@ static gr_status run_compact(lua_State *L, gr_context *c, gr_reduced of, const g
 
 /* gr.compact(a, mask, options): with into, its first elements as a view */
 int gr_l_compact(lua_State *L) {
-  static const char *const names[] = {"into", NULL};
   gr_context *c = gr_l_context(L);
   gr_reduced of = gr_l_check_operand(L, 1, 3);
   const int predicate = !gr_l_test_array(L, 2); /* whose mask is this call's own */
   gr_array *a = of.a, *mask = check_mask(L, 2);
   if (mask->n != a->n) gr_l_argerror(L, 2, "length %lld expected, got %lld", (long long)a->n, (long long)mask->n);
   gr_l_check_device(L, a, mask, 2);
-  gr_l_options(L, 3, names);
+  gr_l_options(L, 3, "into");
   gr_array *into = gr_l_option_array(L, 3, "into");
   if (into) {
     if (into->dtype != a->dtype)

@@ -55,10 +55,8 @@ gr_shape gr_l_option_shape(lua_State *L, int options, const gr_array *a) {
 }
 
 void gr_l_refuse_without_rows(lua_State *L, int options, const gr_array *a) {
-  static const char *const need_rows[] = {"axis", "pairs", "keepdims", NULL};
-  for (int k = 0; need_rows[k]; k++)
-    if (gr_l_has_option(L, options, need_rows[k]))
-      gr_l_argerror(L, options, "option '%s': only together with '%s'", need_rows[k], a->rows ? "axis" : "rows");
+  const char *name = gr_l_first_given(L, options, "axis", "pairs", "keepdims");
+  if (name) gr_l_argerror(L, options, "option '%s': only together with '%s'", name, a->rows ? "axis" : "rows");
 }
 
 int64_t gr_l_results(lua_State *L, int arg, int64_t vectors, int64_t count) {
@@ -79,13 +77,9 @@ static int is_turned(lua_State *L, int arg, int options, const gr_array *a) {
 }
 
 int gr_l_reduces_transposed(lua_State *L, int arg, int options) {
-  static const char *const others[] = {"rows", "segments", "kernel", "mask"};
   const gr_array *a = gr_l_test_any_array(L, arg);
-  int turned = a && !gr_array_released(a) && lua_istable(L, options) && gr_l_has_option(L, options, "axis") &&
-               is_turned(L, arg, options, a);
-  for (size_t k = 0; k < sizeof others / sizeof others[0] && turned; k++)
-    turned = !gr_l_has_option(L, options, others[k]);
-  return turned;
+  return a && !gr_array_released(a) && gr_l_has_option(L, options, "axis") && is_turned(L, arg, options, a) &&
+         !gr_l_first_given(L, options, "rows", "segments", "kernel", "mask");
 }
 
 void gr_l_turn_shape(gr_shape *s, const gr_array *a) {
@@ -111,9 +105,9 @@ void gr_l_mark_transposed(lua_State *L, gr_array *a) {
   lua_setmetatable(L, -2);
 }
 
-static gr_array *check_matrix(lua_State *L, int arg, int *transposed) {
-  gr_array *a = gr_l_check_any_array(L, arg, transposed);
-  if (!a->rows) gr_l_argerror(L, arg, "matrix expected, got a vector (a:matrix(rows) makes one)");
+static gr_array *check_matrix(lua_State *L) {
+  gr_array *a = gr_l_check_any_array(L, 1);
+  if (!a->rows) gr_l_argerror(L, 1, "matrix expected, got a vector (a:matrix(rows) makes one)");
   return a;
 }
 
@@ -135,14 +129,13 @@ static int l_matrix(lua_State *L) {
 
 /* X:transpose(): a view; of one row or one column it lies as any matrix does. */
 static int l_transpose(lua_State *L) {
-  int transposed;
-  check_matrix(L, 1, &transposed);
+  check_matrix(L);
   gr_array *view = gr_l_push_array(L);
-  const gr_array *a = check_matrix(L, 1, &transposed);
+  const gr_array *a = check_matrix(L);
   const int64_t columns = gr_array_columns(a);
   gr_array_view(a, view, 0, 1, a->n);
   view->rows = a->rows;
-  if (transposed) return 1;
+  if (gr_l_test_transposed(L, 1)) return 1;
   if (columns == 1 || (a->rows == 1 && columns)) return view->turned = !a->turned, view->rows = columns, 1;
   gr_l_mark_transposed(L, view);
   return 1;
@@ -152,8 +145,8 @@ static int l_transpose(lua_State *L) {
 
 /* X:row(i), X:column(j): a view of one; negative positions count from the end. */
 static int push_line(lua_State *L, int column) {
-  int transposed;
-  const gr_array *a = check_matrix(L, 1, &transposed);
+  const gr_array *a = check_matrix(L);
+  const int transposed = gr_l_test_transposed(L, 1) != NULL;
   const char *what = column ? "column" : "row";
   int64_t k = gr_l_check_int(L, 2);
   const int64_t count = column == transposed ? a->rows : gr_array_columns(a);
@@ -161,7 +154,7 @@ static int push_line(lua_State *L, int column) {
     gr_l_argerror(L, 2, "%s from 1 to %lld expected, got %lld", what, (long long)count, (long long)k);
   if (k < 0) k += count + 1;
   gr_array *view = gr_l_push_array(L);
-  a = check_matrix(L, 1, &transposed); /* a finalizer may have released it just now */
+  a = check_matrix(L); /* a finalizer may have released it just now */
   if (column == transposed) gr_array_row(a, k - 1, view);
   else gr_array_column(a, k - 1, view);
   return 1;
@@ -206,12 +199,11 @@ static int64_t check_rows(lua_State *L, const gr_array *a) {
 
 /* gr.cov(X, {rows, skipnan, mask, ddof, into, out}), gr.corr(X, ...): a row and a column for each column. */
 static int l_covariance(lua_State *L) {
-  static const char *const of_cov[] = {"into", "rows", "skipnan", "mask", "out", "ddof", NULL};
-  static const char *const of_corr[] = {"into", "rows", "skipnan", "mask", "out", NULL};
   gr_context *c = gr_l_context(L);
   const int correlation = (int)gr_l_number(L);
   gr_array *a = gr_l_check_elements(L, 1);
-  gr_l_options(L, 2, correlation ? of_corr : of_cov);
+  if (correlation) gr_l_options(L, 2, "into", "rows", "skipnan", "mask", "out");
+  else gr_l_options(L, 2, "into", "rows", "skipnan", "mask", "out", "ddof");
   const int64_t rows = check_rows(L, a), columns = a->n / rows, n = gr_l_results(L, 1, columns, columns);
   const double ddof = read_ddof(L, rows);
   const gr_missing missing = gr_l_option_missing(L, 2, a);

@@ -122,14 +122,13 @@ static void read_finish(lua_State *L, gr_operator_texts *t) {
 
 /* gr.operator{state=, map=, merge=, identity=, finish=, commutative=, check=} */
 static int l_operator(lua_State *L) {
-  static const char *const names[] = {"state", "map", "merge", "identity", "finish", "commutative", "check", NULL};
   gr_context *c = gr_l_context(L);
   gr_operator_texts t = {.states = 0};
   if (lua_type(L, 1) != LUA_TTABLE)
     gr_l_argerror(L, 1, "table with 'state', 'map', 'merge' and 'identity' expected, got %s", gr_l_kind(L, 1));
   lua_settop(L, 1);
   luaL_checkstack(L, 8 * MOST + 40, "too many states");
-  gr_l_options(L, 1, names);
+  gr_l_options(L, 1, "state", "map", "merge", "identity", "finish", "commutative", "check");
   read_states(L, &t);
   read_of_states(L, &t);
   read_finish(L, &t);
@@ -296,11 +295,9 @@ static int put_at(lua_State *L, gr_context *c, call *q) {
 
 /* Options rows and axis, or segments. */
 static void read_shape(lua_State *L, call *q) {
-  static const char *const of_matrices[] = {"rows", "axis", "keepdims", NULL};
   const int segments = gr_l_has_option(L, q->options, "segments");
-  for (int k = 0; of_matrices[k] && segments; k++)
-    if (gr_l_has_option(L, q->options, of_matrices[k]))
-      gr_l_argerror(L, q->options, "option 'segments': takes no '%s'", of_matrices[k]);
+  const char *other = segments ? gr_l_first_given(L, q->options, "rows", "axis", "keepdims") : NULL;
+  if (other) gr_l_argerror(L, q->options, "option 'segments': takes no '%s'", other);
   if (!segments) q->shape = gr_l_option_shape(L, q->options, q->of.a);
   if (gr_l_option_segments(L, q->options, q->of.a, &q->segments)) q->shape.segments = &q->segments;
   if (!q->shape.rows && !q->shape.segments) gr_l_refuse_without_rows(L, q->options, q->of.a);
@@ -330,11 +327,8 @@ static void push_ranked_columns(lua_State *L, gr_context *c, gr_comm *comm, call
 static int push_ranks(lua_State *L, gr_context *c, gr_comm *comm, call *q) {
   uint64_t words[MOST];
   gr_queue *where = q->of.a->storage->queue;
-  const char *other = q->shape.rows && q->shape.axis != 1      ? q->transposed ? "axis" : "rows"
-                      : q->shape.segments                      ? "segments"
-                      : q->has_at                              ? "at"
-                      : gr_l_has_option(L, q->options, "into") ? "into"
-                                                               : NULL;
+  const char *other = gr_l_first_given(L, q->options, "segments", "at", "into");
+  if (q->shape.rows && q->shape.axis != 1) other = q->transposed ? "axis" : "rows";
   if (other) gr_l_refuse_with_comm(L, q->options, other);
   if (q->shape.rows) {
     push_ranked_columns(L, c, comm, q);
@@ -358,7 +352,7 @@ int gr_l_operator_reduce(lua_State *L, gr_custom *u, int first, int options) {
   if (!q.transposed) gr_l_check_ranked_axis(L, first, options);
   q.of = q.transposed ? (gr_reduced){NULL, gr_l_test_any_array(L, first)} : gr_l_check_reduced(L, first);
   gr_array *promise = q.of.e ? q.of.a : NULL;
-  if (gr_l_options(L, options, names)) {
+  if (gr_l_options_of(L, options, names)) {
     read_shape(L, &q);
     if (q.transposed) gr_l_turn_shape(&q.shape, q.of.a);
     q.has_at = gr_l_option_int(L, options, "at", &q.at);
@@ -399,7 +393,7 @@ int gr_l_operator_scan(lua_State *L, gr_custom *u, int first, int options) {
   /* Over ranks elements are stored where all hear of it, should there be no room. */
   q.of = gr_l_has_option(L, options, "comm") ? gr_l_check_reduced(L, first)
                                              : (gr_reduced){NULL, gr_l_check_elements(L, first)};
-  if (gr_l_options(L, options, names)) {
+  if (gr_l_options_of(L, options, names)) {
     exclusive = gr_l_option_flag(L, options, "exclusive");
     reverse = gr_l_option_flag(L, options, "reverse");
     q.shape = gr_l_option_shape(L, options, q.of.a);

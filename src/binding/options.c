@@ -63,7 +63,7 @@ static int options(lua_State *L, int arg, const char *const *names, int allowed,
   return found;
 }
 
-int gr_l_options(lua_State *L, int arg, const char *const *names) { return options(L, arg, names, ~0, NULL); }
+int gr_l_options_of(lua_State *L, int arg, const char *const *names) { return options(L, arg, names, ~0, NULL); }
 
 int gr_l_options_among(lua_State *L, int arg, const char *const *names, int allowed) {
   return options(L, arg, names, allowed, NULL);
@@ -95,6 +95,11 @@ int gr_l_has_option(lua_State *L, int arg, const char *name) {
   const int found = gr_l_push_option(L, arg, name);
   if (found) lua_pop(L, 1);
   return found;
+}
+
+const char *gr_l_first_of(lua_State *L, int arg, const char *const *names) {
+  while (*names && !gr_l_has_option(L, arg, *names)) names++;
+  return *names;
 }
 
 int gr_l_option_int(lua_State *L, int arg, const char *name, int64_t *out) {
@@ -202,10 +207,9 @@ gr_dtype gr_l_dtype(lua_State *L, int arg, int options, gr_dtype otherwise) {
 }
 
 gr_dtype gr_l_last_dtype(lua_State *L, int arg) {
-  static const char *const names[] = {"dtype", NULL};
   const int options = gr_l_options_at(L, arg, arg + 1);
   if (lua_istable(L, arg) && lua_rawlen(L, arg) && gr_l_is_dtype(L, arg - 1))
     gr_l_argerror(L, arg, "dtype name expected, got table (argument #%d is one: are they swapped?)", arg - 1);
-  gr_l_options(L, options, names);
+  gr_l_options(L, options, "dtype");
   return gr_l_dtype(L, arg, options, GR_F32);
 }

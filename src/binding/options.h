@@ -14,9 +14,13 @@
 ** The position of the options table: usually last, but optional arguments, from first on, may be left out before it.
 */
 int gr_l_options_at(lua_State *L, int first, int last);
-int gr_l_options(lua_State *L, int arg, const char *const *names);
+int gr_l_options_of(lua_State *L, int arg, const char *const *names);
+#define gr_l_options(L, arg, ...) gr_l_options_of(L, arg, (const char *const[]){__VA_ARGS__, NULL})
 /* The same where only those names are options whose bits are among `allowed`. */
 int gr_l_options_among(lua_State *L, int arg, const char *const *names, int allowed);
+/* The first of those names that is an option given at arg, or NULL. */
+const char *gr_l_first_of(lua_State *L, int arg, const char *const *names);
+#define gr_l_first_given(L, arg, ...) gr_l_first_of(L, arg, (const char *const[]){__VA_ARGS__, NULL})
 int gr_l_inherits(lua_State *L, int i); /* whether the metatable of the value at i has an __index */
 /*
 ** The same, and 'into', the first of the names, where it is an array (else NULL), left on the stack: one look at the

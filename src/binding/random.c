@@ -40,11 +40,10 @@ static drawing begin_drawing(lua_State *L, gr_context *c, int options, gr_dtype 
 
 /* gr.rand(n, dtype, {dtype, seed, stream, into}), gr.randn, gr.exponential: the upvalue is the kind. */
 static int l_random(lua_State *L) {
-  static const char *const names[] = {"dtype", "seed", "stream", "into", "comm", NULL};
   gr_context *c = gr_l_context(L);
   const int options = gr_l_options_at(L, 2, 3);
   int64_t n = gr_l_check_length(L, 1);
-  gr_l_options(L, options, names);
+  gr_l_options(L, options, "dtype", "seed", "stream", "into", "comm");
   gr_dtype t = gr_l_dtype(L, 2, options, GR_F32);
   if (!gr_is_float(t)) gr_l_argerror(L, 2, "float dtype expected, got %s", gr_dtypes[t].name);
   const drawing d = begin_drawing(L, c, options, t, n);
@@ -70,13 +69,12 @@ static int64_t check_end(lua_State *L, int arg, gr_dtype t) {
 
 /* gr.randint(low, high, n, dtype, {dtype, seed, stream, into}): both ends included, as in math.random. */
 static int l_randint(lua_State *L) {
-  static const char *const names[] = {"dtype", "seed", "stream", "into", "comm", NULL};
   gr_context *c = gr_l_context(L);
   const int options = gr_l_options_at(L, 4, 5);
   gr_l_check_int(L, 1);
   gr_l_check_int(L, 2);
   const int64_t n = gr_l_check_length(L, 3);
-  gr_l_options(L, options, names);
+  gr_l_options(L, options, "dtype", "seed", "stream", "into", "comm");
   const gr_dtype t = integer_dtype(L, 4, options);
   const int64_t low = check_end(L, 1, t), high = check_end(L, 2, t);
   if (high < low) gr_l_argerror(L, 2, "%lld or more expected, got %lld", (long long)low, (long long)high);
@@ -87,11 +85,10 @@ static int l_randint(lua_State *L) {
 
 /* gr.permutation(n, dtype, {dtype, seed, stream, into}): 1 .. n in random order. */
 static int l_permutation(lua_State *L) {
-  static const char *const names[] = {"dtype", "seed", "stream", "into", NULL};
   gr_context *c = gr_l_context(L);
   const int options = gr_l_options_at(L, 2, 3);
   const int64_t n = gr_l_check_length(L, 1);
-  gr_l_options(L, options, names);
+  gr_l_options(L, options, "dtype", "seed", "stream", "into");
   const gr_dtype t = integer_dtype(L, 2, options);
   if (n > gr_dtypes[t].highest)
     gr_l_argerror(L, 1, "length of at most %lld, the highest of %s, expected, got %lld",
@@ -118,9 +115,8 @@ static int choose(lua_State *L, int options, gr_choice *choice, int64_t k) {
 
 /* gr.shuffle(a, {seed, stream, into}): all elements in random order. */
 static int l_shuffle(lua_State *L) {
-  static const char *const names[] = {"seed", "stream", "into", NULL};
   gr_choice choice = {.a = gr_l_check_elements(L, 1)};
-  gr_l_options(L, 2, names);
+  gr_l_options(L, 2, "seed", "stream", "into");
   return choose(L, 2, &choice, choice.a->n);
 }
 
@@ -129,11 +125,10 @@ static int replaces(lua_State *L) { return !gr_l_has_option(L, 3, "replace") || 
 
 /* gr.choice(a, k, {replace, weights, seed, stream, into}) */
 static int l_choice(lua_State *L) {
-  static const char *const names[] = {"replace", "weights", "seed", "stream", "into", NULL};
   gr_choice choice = {.a = gr_l_check_elements(L, 1)};
   const gr_array *a = choice.a;
   const int64_t k = gr_l_check_length(L, 2);
-  gr_l_options(L, 3, names);
+  gr_l_options(L, 3, "replace", "weights", "seed", "stream", "into");
   choice.replace = replaces(L);
   const gr_array *w = choice.weights = gr_l_option_elements(L, 3, "weights");
   if (w) gr_l_check_weights(L, 3, a, w);

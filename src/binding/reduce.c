@@ -274,10 +274,9 @@ static int reduce_named(lua_State *L, gr_op op) {
 
 /* gr.reduce(a, op, options): a name, or an operator of the caller's own */
 static int l_reduce(lua_State *L) {
-  int transposed;
   gr_custom *custom = gr_l_test_operator(L, 2);
   if (custom) return lua_settop(L, 3), gr_l_operator_reduce(L, custom, 1, 3);
-  if (!gr_l_has_expression(L, 1)) gr_l_check_any_array(L, 1, &transposed);
+  if (!gr_l_has_expression(L, 1)) gr_l_check_any_array(L, 1);
   gr_op op = gr_l_check_op(L, 2);
   if (gr_ops[op].inputs != 1) gr_l_argerror(L, 2, "operation of one array expected, '%s' takes two", gr_ops[op].name);
   return reduce_one(L, op, 3);
@@ -286,8 +285,7 @@ static int l_reduce(lua_State *L) {
 /* gr.norm(a, p, options), p = 1, 2 (default) or infinity */
 static int l_norm(lua_State *L) {
   double p = 2;
-  int transposed;
-  if (!gr_l_has_expression(L, 1)) gr_l_check_any_array(L, 1, &transposed);
+  if (!gr_l_has_expression(L, 1)) gr_l_check_any_array(L, 1);
   const int options = gr_l_options_at(L, 2, 3), given = options > 2 && !lua_isnoneornil(L, 2);
   if (given && lua_type(L, 2) == LUA_TSTRING && !strcmp(lua_tostring(L, 2), "inf")) p = INFINITY;
   else if (given) p = gr_l_check_number(L, 2);
@@ -324,15 +322,13 @@ static int reduce_pair(lua_State *L, gr_op op) {
 }
 
 gr_reduction gr_l_reduction(lua_State *L, gr_op op, int first) {
-  static const char *const work[] = {"segments", "op", "value",   "kernel", "async",
-                                     "into",     "at", "skipnan", "mask",   "comm"};
   gr_call q = {.op = op, .options = first + gr_ops[op].inputs, .shape = {.axis = 2}};
   lua_settop(L, q.options);
   take_operands(L, &q, first);
-  for (size_t k = 0; k < sizeof work / sizeof work[0]; k++)
-    if (lua_istable(L, q.options) && gr_l_has_option(L, q.options, work[k]))
-      gr_l_argerror(L, q.options, "option '%s': not explained, since it is work of its own or changes nothing",
-                    work[k]);
+  const char *work = gr_l_first_given(L, q.options, "segments", "op", "value", "kernel", "async", "into", "at",
+                                      "skipnan", "mask", "comm");
+  if (work)
+    gr_l_argerror(L, q.options, "option '%s': not explained, since it is work of its own or changes nothing", work);
   gr_l_read_reduction(L, &q);
   if (q.b) check_second(L, &q, first + 1);
   check_dtype(L, &q, first);

@@ -67,7 +67,7 @@ static int read_kernel(lua_State *L, gr_call *q, int64_t n) {
   const int others = HAS_axis | HAS_segments | HAS_accumulate | HAS_exact | HAS_out | HAS_at | HAS_async |
                      HAS_keepdims | HAS_skipnan | HAS_mask | HAS_comm;
   const int takes = HAS_kernel | HAS_block | HAS_timed | HAS_rows | HAS_pairs | HAS_into;
-  if (!gr_l_asks_kernel(L, q->options)) return 0;
+  if (!gr_l_has_option(L, q->options, "kernel")) return 0;
   gr_taught operation = (gr_taught)gr_taught_named(gr_ops[q->op].name);
   if (!operation) return 0;
   q->given = gr_l_options_among(L, q->options, option_names, takes | others);

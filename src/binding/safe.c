@@ -44,10 +44,9 @@ static void keep_lower(gr_limits *asked, const gr_limits *set) {
 ** refused unless they are allowed by true, what concerns the whole process always.
 */
 static int l_safe(lua_State *L) {
-  static const char *const names[] = {"files", "wrap", "bytes", "elements", "seconds", "threads", NULL};
   gr_context *c = gr_l_context(L);
   gr_limits limits = {.safe = 1};
-  gr_l_options(L, 1, names);
+  gr_l_options(L, 1, "files", "wrap", "bytes", "elements", "seconds", "threads");
   limits.files = gr_l_option_flag(L, 1, "files");
   limits.wrap = gr_l_option_flag(L, 1, "wrap");
   limits.bytes = (size_t)limit(L, "bytes");

@@ -105,14 +105,13 @@ static int64_t rows_of(lua_State *L, int options, const gr_array *x) {
 
 /* gr.rmsnorm(x, w, {rows, eps, into}): w may be nil */
 static int l_rmsnorm(lua_State *L) {
-  static const char *const names[] = {"rows", "eps", "into", "kernel", "block", "timed", NULL};
   gr_context *c = gr_l_context(L);
   gr_array *x = gr_l_check_elements(L, 1), *w = NULL;
   const int at = gr_l_options_at(L, 2, 3);
   if (at > 2 && !lua_isnoneornil(L, 2)) w = gr_l_check_array(L, 2);
   double eps = 1e-5;
   if (!gr_is_float(x->dtype)) gr_l_argerror(L, 1, "float dtype expected, got %s", gr_dtypes[x->dtype].name);
-  gr_l_options(L, at, names);
+  gr_l_options(L, at, "rows", "eps", "into", "kernel", "block", "timed");
   int64_t rows = rows_of(L, at, x);
   gr_l_option_number(L, at, "eps", &eps);
   if (!(eps >= 0 && eps - eps == 0)) gr_l_argerror(L, at, "option 'eps': 0 or more expected, got %.14g", eps);
@@ -128,11 +127,10 @@ static int l_rmsnorm(lua_State *L) {
 
 /* gr.softmax(x, {rows, into}): each row exp(x - max) over the sum of these. */
 static int l_softmax(lua_State *L) {
-  static const char *const names[] = {"rows", "into", NULL};
   gr_context *c = gr_l_context(L);
   gr_array *x = gr_l_check_elements(L, 1);
   if (!gr_is_float(x->dtype)) gr_l_argerror(L, 1, "float dtype expected, got %s", gr_dtypes[x->dtype].name);
-  gr_l_options(L, 2, names);
+  gr_l_options(L, 2, "rows", "into");
   int64_t rows = rows_of(L, 2, x);
   gr_array *out = gr_l_option_into(L, 2, x->dtype, x->n, x);
   if (!out) out = gr_l_new_like(L, c, x, x->dtype);

@@ -81,9 +81,6 @@ static void check_empty(lua_State *L, const gr_array *a, gr_shape s) {
 
 /* gr.quantile(a, q or {q1, q2, ...}, {method, into, rows, axis, keepdims, out}) and gr.median(a, the same): exact. */
 static int l_quantile(lua_State *L) {
-  static const char *const names[] = {"into", "rows",   "axis",    "keepdims", "out", "skipnan",
-                                      "mask", "method", "weights", "comm",     NULL};
-  static const char *const of_median[] = {"into", "rows", "axis", "keepdims", "out", "skipnan", "mask", "comm", NULL};
   gr_context *c = gr_l_context(L);
   const int median = (int)gr_l_number(L), many = !median && lua_istable(L, 2);
   /* Over ranks elements are stored where all hear of it, should there be no room. */
@@ -96,9 +93,10 @@ static int l_quantile(lua_State *L) {
   double middle = 0.5, *q = &middle;
   int64_t count = 1;
   if (!median && !many && lua_type(L, 2) != LUA_TNUMBER)
-    gr_l_argerror(L, 2, "share from 0 to 1 or table of shares expected, got %s",
-                  lua_isnone(L, 2) ? "no value" : luaL_typename(L, 2));
-  const int given = gr_l_options(L, x.options, median ? of_median : names);
+    gr_l_argerror(L, 2, "share from 0 to 1 or table of shares expected, got %s", gr_l_kind(L, 2));
+  const int given = median ? gr_l_options(L, 2, "into", "rows", "axis", "keepdims", "out", "skipnan", "mask", "comm")
+                           : gr_l_options(L, 3, "into", "rows", "axis", "keepdims", "out", "skipnan", "mask", "method",
+                                          "weights", "comm");
   if (!median) x.method = check_method(L);
   if (!median && given) x.sample.weights = gr_l_option_weights(L, 3, a);
   if (x.sample.weights && gr_l_has_option(L, 3, "method") && x.method != GR_INVERTED)

@@ -362,9 +362,8 @@ static int many_plain(lua_State *L, gr_context *c, int n) {
 }
 
 static int many(lua_State *L, gr_context *c, int later) {
-  static const char *const names[] = {"async", NULL};
   if (!lua_istable(L, 1)) gr_l_argerror(L, 1, "list of items like {\"sum\", a} expected, got %s", gr_l_kind(L, 1));
-  gr_l_options(L, 2, names);
+  gr_l_options(L, 2, "async");
   later |= gr_l_option_flag(L, 2, "async");
   const int n = (int)gr_l_list_length(L, 1, 1);
   lua_settop(L, 1);

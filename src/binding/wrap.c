@@ -51,16 +51,14 @@ static int carray_dtype(const gr_carray_info *info) {
 
 /* gr.wrap(carray, {volatile}): dtype and length are its own. */
 static int wrap_carray(lua_State *L, gr_context *c, const gr_carray_api *api) {
-  static const char *const names[] = {"volatile", NULL};
-  gr_carray_info info;
-  memset(&info, 0, sizeof info);
+  gr_carray_info info = {0};
   const void *array = api->readable(L, 1, &info);
   if (!array) gr_l_argerror(L, 1, "a carray that can be read expected");
   int t = carray_dtype(&info);
   if (t < 0)
     gr_l_argerror(L, 1, "carray of a type that is also a dtype expected, got elements of %lu bytes of type %d",
                   (unsigned long)info.item, info.type);
-  gr_l_options(L, 2, names);
+  gr_l_options(L, 2, "volatile");
   gr_wrapping w = {.item = info.item,
                    .stride = info.item,
                    .where = where_counted,
@@ -207,7 +205,7 @@ static int l_wrap(lua_State *L) {
   const int data = is_data(L, &d) ? lua_gettop(L) : 0; /* where it is */
   gr_cdata pointer = {.dtype = -1};
   uintptr_t p = gr_l_check_address(L, 1, "carray", data ? &pointer : &d);
-  const int given = data ? gr_l_options_among(L, options, names, ~ANCHOR) : gr_l_options(L, options, names);
+  const int given = gr_l_options_among(L, options, names, data ? ~ANCHOR : ~0);
   gr_dtype t = wrapped_dtype(L, options, data, &d);
   if (!given && !d.array)
     gr_l_argerror(L, lua_isnoneornil(L, 2) ? 2 : options, "options table with 'n' expected, got no value");
@@ -240,9 +238,8 @@ static int l_wrap(lua_State *L) {
 static int l_touch(lua_State *L) {
   gr_context *c = gr_l_context(L);
   int64_t first, count;
-  int transposed;
-  gr_array *a = gr_l_check_any_array(L, 1, &transposed);
-  if (transposed && !lua_isnoneornil(L, 2)) /* these do not lie side by side */
+  gr_array *a = gr_l_check_any_array(L, 1);
+  if (gr_l_test_transposed(L, 1) && !lua_isnoneornil(L, 2)) /* these do not lie side by side */
     gr_l_argerror(L, 2, "no positions of a %s expected, got %s", GR_TRANSPOSED_NAME, gr_l_kind(L, 2));
   if (!gr_wrap_shared(a->storage)) gr_l_argerror(L, 1, "array of wrapped memory expected");
   gr_l_check_range(L, 2, 3, a->n, &first, &count);
