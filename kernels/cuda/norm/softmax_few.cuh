@@ -96,10 +96,13 @@ template <gr_dtype D, int own, int width> static const void *staged_kernel() {
   else return NULL;
 }
 
+/* Threads of a row at most, where rows are dense. */
+constexpr int few_widest = 16;
+
 /* Whether rows are short. Those with two elements for some lanes have to be dense, and many of 16 bits. */
 template <gr_dtype D> static bool is_few(const softmax_args &q, const gr_cuda_run *run) {
   constexpr int lanes = GR_LANES(gr_size<D>);
-  const bool full = gr_size<D> > 2 || q.count * 16 >= (int64_t)run->chip->sms * Tuning::softmax_few_resident;
+  const bool full = gr_size<D> > 2 || q.count * few_widest >= (int64_t)run->chip->sms * Tuning::softmax_few_resident;
   return q.n <= lanes || (q.n <= 2 * lanes && is_dense<D>(q) && full);
 }
 
@@ -119,19 +122,20 @@ static cudaError_t start_few(softmax_args *q, const gr_cuda_run *run) {
                {(const void *)softmax_few<D, own, 4>, staged_kernel<D, own, 4>(), 4},
                {(const void *)softmax_few<D, own, 8>, NULL, 8},
                {(const void *)softmax_few<D, 2 * own, 8>, staged_kernel<D, 2 * own, 8>(), 8},
-               {(const void *)softmax_few<D, 2 * own, 16>, NULL, 16},
-               {(const void *)softmax_few<D, gr_size<D> == 8 ? 2 * own : 4 * own, 16>, NULL, 16}};
+               {(const void *)softmax_few<D, 2 * own, few_widest>, NULL, few_widest},
+               {(const void *)softmax_few<D, gr_size<D> == 8 ? 2 * own : 4 * own, few_widest>, NULL, few_widest}};
+  const bool dense_rows = is_dense<D>(*q);
   const int64_t bytes = q->n * gr_size<D>;
   const uint64_t places = (uintptr_t)q->x | (uintptr_t)q->out | (uint64_t)q->x_step | (uint64_t)q->out_step;
   const void *word = D == GR_F16 && q->brain ? word_kernel<GR_BF16>(bytes) : word_kernel<D>(bytes);
-  if (word && is_dense<D>(*q) && places % (uint64_t)bytes == 0)
+  if (word && dense_rows && places % (uint64_t)bytes == 0)
     return start_blocks(q, word, (q->count - 1) / threads + 1, threads / 32, run);
   int which = 0;
   while ((own << which) < q->n) which++;
-  q->width = is_dense<D>(*q) ? dense[which].width : 1 << which;
-  const void *kernel = is_dense<D>(*q) ? dense[which].kernel : (const void *)softmax_few<D, own, 0>;
-  if (q->n <= 2 && is_dense<D>(*q)) kernel = (const void *)softmax_few<D, 2, 1>;
-  const bool whole = is_dense<D>(*q) && q->out_step == bytes && (uintptr_t)q->out % 16 == 0;
+  q->width = dense_rows ? dense[which].width : 1 << which;
+  const void *kernel = dense_rows ? dense[which].kernel : (const void *)softmax_few<D, own, 0>;
+  if (q->n <= 2 && dense_rows) kernel = (const void *)softmax_few<D, 2, 1>;
+  const bool whole = dense_rows && q->out_step == bytes && (uintptr_t)q->out % 16 == 0;
   if (whole && dense[which].staged && q->n * 100 >= Tuning::softmax_staged * (own << which))
     kernel = dense[which].staged;
   return start_blocks(q, kernel, (q->count - 1) / (threads / q->width) + 1, threads / 32, run);
