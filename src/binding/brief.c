@@ -1,5 +1,4 @@
 /* Small calls for those who call C without Lua's own way: the Lua part `calls`, under LuaJIT. */
-#include "src/binding/args.h"
 #include "src/binding/parts.h"
 #include "src/binding/reduce.h"
 #include "src/binding/shape.h"

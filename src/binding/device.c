@@ -105,12 +105,9 @@ static int l_use(lua_State *L) {
 static int l_stats(lua_State *L) {
   const gr_stats sum = gr_context_stats(gr_l_context(L));
   lua_createtable(L, 0, 6);
-  gr_l_set_whole(L, "bytes_up", (int64_t)sum.bytes_up);
-  gr_l_set_whole(L, "bytes_down", (int64_t)sum.bytes_down);
-  gr_l_set_whole(L, "copies", (int64_t)sum.copies);
-  gr_l_set_whole(L, "launches", (int64_t)sum.launches);
-  gr_l_set_whole(L, "syncs", (int64_t)sum.syncs);
-  gr_l_set_whole(L, "allocations", (int64_t)sum.allocations);
+#define GR_X(name) gr_l_set_whole(L, #name, (int64_t)sum.name);
+  GR_STATS(GR_X)
+#undef GR_X
   return 1;
 }
 

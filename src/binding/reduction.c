@@ -7,7 +7,6 @@
 #include "src/binding/rounding.h"
 #include "src/binding/shape.h"
 #include "src/core/exact.h"
-#include "src/core/missing.h"
 
 #define GR_X(name) #name,
 static const char *const option_names[] = {OF_ALL(GR_X) OF_SOME(GR_X) NULL};

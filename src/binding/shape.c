@@ -1,7 +1,6 @@
 #include "src/binding/shape.h"
 
 #include "src/binding/make.h"
-#include "src/binding/options.h"
 #include "src/binding/results.h"
 
 int gr_l_option_segments(lua_State *L, int arg, const gr_array *a, gr_segments *segments) {

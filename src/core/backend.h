@@ -25,12 +25,17 @@ typedef enum gr_status {
   GR_STOPPED    /* the caller or the host wants the call to end: outputs hold anything */
 } gr_status;
 
-/* Counted by whoever does the thing: backends copies, launches and syncs, the core allocations. */
+/*
+** Counted by whoever does the thing: backends copies, launches and syncs, the core allocations. bytes_up, bytes_down:
+** host to device, device to host; allocations: blocks asked of the system or the driver, on either side; the pool's
+** hits are free.
+*/
+#define GR_STATS(X) X(bytes_up) X(bytes_down) X(copies) X(launches) X(syncs) X(allocations)
+#define GR_X(name) uint64_t name;
 typedef struct gr_stats {
-  uint64_t bytes_up, bytes_down; /* host to device, device to host */
-  uint64_t copies, launches, syncs;
-  uint64_t allocations; /* blocks asked of the system or the driver, on either side; the pool's hits are free */
+  GR_STATS(GR_X)
 } gr_stats;
+#undef GR_X
 
 typedef struct gr_backend gr_backend;
 

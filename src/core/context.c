@@ -52,12 +52,9 @@ gr_stats gr_context_stats(const gr_context *c) {
   gr_stats sum = {0};
   for (int k = 0; k < c->queue_count; k++) {
     const gr_stats *s = &c->queues[k]->stats;
-    sum.bytes_up += s->bytes_up;
-    sum.bytes_down += s->bytes_down;
-    sum.copies += s->copies;
-    sum.launches += s->launches;
-    sum.syncs += s->syncs;
-    sum.allocations += s->allocations;
+#define GR_X(name) sum.name += s->name;
+    GR_STATS(GR_X)
+#undef GR_X
   }
   return sum;
 }
