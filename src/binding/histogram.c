@@ -312,12 +312,13 @@ static gr_status count_each(lua_State *L, gr_context *c, gr_reduced of, int64_t 
 ** weights there. Negative elements are an error.
 */
 static int l_bincount(lua_State *L) {
+  static const char *const names[] = {"minlength", "weights", "into", "skipnan", "mask", "comm", "out", NULL};
   gr_context *c = gr_l_context(L);
   gr_reduced of = gr_l_check_operand(L, 1, 2);
   gr_array *a = of.a;
   int64_t least = 0;
   if (gr_is_float(a->dtype)) gr_l_argerror(L, 1, "integer dtype expected, got %s", gr_dtypes[a->dtype].name);
-  const int given = gr_l_options(L, 2, "minlength", "weights", "into", "skipnan", "mask", "comm", "out");
+  const int given = gr_l_options_of(L, 2, names);
   if (given && gr_l_option_int(L, 2, "minlength", &least) && (least < 0 || least > MAX_BINS))
     gr_l_argerror(L, 2, "option 'minlength': 0 to %lld expected, got %lld", (long long)MAX_BINS, (long long)least);
   gr_reduced weights = given ? weights_option(L, a) : GR_NONE;

@@ -15,6 +15,7 @@
 */
 int gr_l_options_at(lua_State *L, int first, int last);
 int gr_l_options_of(lua_State *L, int arg, const char *const *names);
+/* Such a list is made anew by each call: small calls with more than a few names have one that stays. */
 #define gr_l_options(L, arg, ...) gr_l_options_of(L, arg, (const char *const[]){__VA_ARGS__, NULL})
 /* The same where only those names are options whose bits are among `allowed`. */
 int gr_l_options_among(lua_State *L, int arg, const char *const *names, int allowed);

@@ -38,12 +38,14 @@ static drawing begin_drawing(lua_State *L, gr_context *c, int options, gr_dtype 
   return d;
 }
 
+static const char *const of_drawing[] = {"dtype", "seed", "stream", "into", "comm", NULL};
+
 /* gr.rand(n, dtype, {dtype, seed, stream, into}), gr.randn, gr.exponential: the upvalue is the kind. */
 static int l_random(lua_State *L) {
   gr_context *c = gr_l_context(L);
   const int options = gr_l_options_at(L, 2, 3);
   int64_t n = gr_l_check_length(L, 1);
-  gr_l_options(L, options, "dtype", "seed", "stream", "into", "comm");
+  gr_l_options_of(L, options, of_drawing);
   gr_dtype t = gr_l_dtype(L, 2, options, GR_F32);
   if (!gr_is_float(t)) gr_l_argerror(L, 2, "float dtype expected, got %s", gr_dtypes[t].name);
   const drawing d = begin_drawing(L, c, options, t, n);
@@ -74,7 +76,7 @@ static int l_randint(lua_State *L) {
   gr_l_check_int(L, 1);
   gr_l_check_int(L, 2);
   const int64_t n = gr_l_check_length(L, 3);
-  gr_l_options(L, options, "dtype", "seed", "stream", "into", "comm");
+  gr_l_options_of(L, options, of_drawing);
   const gr_dtype t = integer_dtype(L, 4, options);
   const int64_t low = check_end(L, 1, t), high = check_end(L, 2, t);
   if (high < low) gr_l_argerror(L, 2, "%lld or more expected, got %lld", (long long)low, (long long)high);

@@ -105,13 +105,14 @@ static int64_t rows_of(lua_State *L, int options, const gr_array *x) {
 
 /* gr.rmsnorm(x, w, {rows, eps, into}): w may be nil */
 static int l_rmsnorm(lua_State *L) {
+  static const char *const names[] = {"rows", "eps", "into", "kernel", "block", "timed", NULL};
   gr_context *c = gr_l_context(L);
   gr_array *x = gr_l_check_elements(L, 1), *w = NULL;
   const int at = gr_l_options_at(L, 2, 3);
   if (at > 2 && !lua_isnoneornil(L, 2)) w = gr_l_check_array(L, 2);
   double eps = 1e-5;
   if (!gr_is_float(x->dtype)) gr_l_argerror(L, 1, "float dtype expected, got %s", gr_dtypes[x->dtype].name);
-  gr_l_options(L, at, "rows", "eps", "into", "kernel", "block", "timed");
+  gr_l_options_of(L, at, names);
   int64_t rows = rows_of(L, at, x);
   gr_l_option_number(L, at, "eps", &eps);
   if (!(eps >= 0 && eps - eps == 0)) gr_l_argerror(L, at, "option 'eps': 0 or more expected, got %.14g", eps);

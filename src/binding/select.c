@@ -81,6 +81,9 @@ static void check_empty(lua_State *L, const gr_array *a, gr_shape s) {
 
 /* gr.quantile(a, q or {q1, q2, ...}, {method, into, rows, axis, keepdims, out}) and gr.median(a, the same): exact. */
 static int l_quantile(lua_State *L) {
+  static const char *const names[] = {"into", "rows", "axis",   "keepdims", "out", "skipnan",
+                                      "mask", "comm", "method", "weights",  NULL};
+  enum { OF_MEDIAN = 0xff }; /* all but the last two */
   gr_context *c = gr_l_context(L);
   const int median = (int)gr_l_number(L), many = !median && lua_istable(L, 2);
   /* Over ranks elements are stored where all hear of it, should there be no room. */
@@ -94,9 +97,7 @@ static int l_quantile(lua_State *L) {
   int64_t count = 1;
   if (!median && !many && lua_type(L, 2) != LUA_TNUMBER)
     gr_l_argerror(L, 2, "share from 0 to 1 or table of shares expected, got %s", gr_l_kind(L, 2));
-  const int given = median ? gr_l_options(L, 2, "into", "rows", "axis", "keepdims", "out", "skipnan", "mask", "comm")
-                           : gr_l_options(L, 3, "into", "rows", "axis", "keepdims", "out", "skipnan", "mask", "method",
-                                          "weights", "comm");
+  const int given = gr_l_options_among(L, x.options, names, median ? OF_MEDIAN : ~0);
   if (!median) x.method = check_method(L);
   if (!median && given) x.sample.weights = gr_l_option_weights(L, 3, a);
   if (x.sample.weights && gr_l_has_option(L, 3, "method") && x.method != GR_INVERTED)
