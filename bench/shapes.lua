@@ -14,8 +14,10 @@
 -- not compare), "moved" and "copied" are bare kernels that read the inputs and write as many bytes as the results have,
 -- and "read" is what reading the inputs takes at the speed of the longest. PYTHON names the interpreter that has the
 -- peers; what they cannot do is said in lines that begin with "#". With build/bounds.so (bench/cpu.lua says how to
--- build it) bare loops take part: "read" reads the inputs and nothing else, others do what nobody can leave out; with
--- as many threads as `bare` lists. Their second thread does not sleep, so two need two processors of their own.
+-- build it) bare loops take part: "read" reads the inputs and nothing else, "moved" also writes as many bytes as the
+-- result has, others do what nobody can leave out (floats become doubles that are added, or multiplied and added); with
+-- as many threads as `bare` lists. Their second thread does not sleep, so two need two processors of their own. The
+-- table says of cells below 0.9 in how many the slowest of these loops is below 0.9 of the best peer as well.
 package.path = "./bench/peers/?.lua;./bench/peers_cpu/?.lua;" .. package.path
 local contest, grid, drawn = require "contest", require "grid", require "drawn"
 local unpack = table.unpack or unpack -- luacheck: ignore unpack
@@ -50,20 +52,22 @@ end
 
 -- The bare loops of a cell: names for the table, and how bounds.time runs them.
 local function bare_contenders(bounds, bare, c, threads)
-  local list = {}
-  local function add(name, way, ...)
+  local list, float = {}, c.dtype == "f32" or c.dtype == "f64"
+  local function add(name, way, out, ...)
     local more = { ... }
     list[#list + 1] = { name = name, time = function(calls)
-      return bounds.time(way, bare.x, bare.y, bare.out, calls, threads, unpack(more))
+      return bounds.time(way, bare.x, bare.y, out or bare.out, calls, threads, unpack(more))
     end }
   end
   local both = c.op == "dot"
   add("read", both and "read_both" or c.n * grid.sizes[c.dtype] <= 8e6 and "read_plain" or "read_t1_by_8")
-  if not c.rows and (c.dtype == "f32" or c.dtype == "f64") and (both or c.op == "histogram" or c.op == "scan") then
+  if bare.written then add("moved", "moved", bare.written) end
+  if float and (both or not c.rows and (c.op == "histogram" or c.op == "scan")) then
     for _, way in ipairs(contest.bare_ways(c.op, c.dtype, c.n)) do
-      if way and way ~= "read_both" then add(way, way, c.bins, 0, 1) end
+      if way and way ~= "read_both" then add(way, way, nil, c.bins, 0, 1) end
     end
   end
+  if c.dtype == "f32" and (c.op == "sum" or c.op == "mv") then add("add_convert", "add_convert") end
   return list
 end
 
@@ -109,6 +113,7 @@ local function one(m, c, options)
   local result = f(call[3], call[4], call[5])
   local waiting = m.on_gpu and waiter(gr)
   if name == "histogram" then result = result.counts end
+  if bare and gr.isarray(result) then bare.written = bounds.room(#result * grid.sizes[result.dtype]) end
   contest.verify(gr, c.name, python("check", name, files.result, arguments), files.result, result, tolerance(c))
   local able = {}
   for _, who in ipairs { m.on_gpu and "torch" or "numpy", not m.on_gpu and "torch" or nil } do
@@ -198,7 +203,7 @@ end
 
 local peers = { numpy = true, torch = true, cub = true, ["cub-newest"] = true, cublas = true, cupy = true }
 
--- Bare kernels on a GPU, which move the bytes of a cell's inputs and results.
+-- Bare kernels and loops that move the bytes of a cell's inputs and results.
 local moves = { moved = true, copied = true }
 
 -- A cell of raw lines: what it is, the ratio to the best peer, and the share of what moving its bytes allows.
@@ -229,7 +234,7 @@ local function judge(case, all, least)
   local moved = math.min(times.moved or math.huge, times.copied or math.huge)
   cell.share = moved < math.huge and moved / cell.ours or read and read * bytes / read_bytes / cell.ours
   -- Without the operation nobody is faster than the loop that leaves out everything else.
-  cell.floor = math.max(cell.bare or 0, all.read_least or 0)
+  cell.floor = math.max(cell.bare or 0, all.read_least or 0, all.moved_least or 0)
   cell.possible = cell.peer and cell.floor > 0 and times[cell.peer] / cell.floor
   return cell
 end
@@ -246,10 +251,12 @@ local function line(c)
 end
 
 local function summary(cells, threads)
-  local judged, below95, below98, above, shares, least = {}, 0, 0, 0, {}, {}
+  local judged, below90, as_bare, below95, below98, above, shares, least = {}, 0, 0, 0, 0, 0, {}, {}
   for _, c in ipairs(cells) do
     if c.ratio then
       judged[#judged + 1] = c
+      if c.ratio < 0.9 then below90 = below90 + 1 end
+      if c.ratio < 0.9 and c.possible and c.possible < 0.9 then as_bare = as_bare + 1 end
       if c.ratio < 0.95 then below95 = below95 + 1 end
       if c.ratio < 0.98 then below98 = below98 + 1 end
       if c.ratio > 1.5 then above = above + 1 end
@@ -260,6 +267,7 @@ local function summary(cells, threads)
   table.sort(judged, function(a, b) return a.ratio < b.ratio end)
   print(("%s: %d cells, %d with a peer; below 0.95 of the best peer %d, below 0.98 %d; above 1.5 %.1f %%; median %.2f")
     :format(threads, #cells, #judged, below95, below98, 100 * above / math.max(1, #judged), median(least) or 0 / 0))
+  print(("  below 0.9 %d, of them %d where a bare loop in the same turns is, too"):format(below90, as_bare))
   if #shares > 0 then
     print(("  share of what reading allows, median of %d cells of 2^26 bytes and more: %.2f"):format(#shares,
       median(shares)))

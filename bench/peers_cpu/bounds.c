@@ -86,7 +86,10 @@ static void by_two(loop f, const work *w) {
   hand.w = *w;
   hand.w.x += half;
   if (w->y) hand.w.y += half;
-  if (w->out) hand.w.out += w->bins ? RESULTS(w) * 8 : half / w->size * w->out_size;
+  mine.written = w->written / 2 / 64 * 64;
+  hand.w.written -= mine.written;
+  if (w->written) hand.w.out += mine.written;
+  else if (w->out) hand.w.out += w->bins ? RESULTS(w) * 8 : half / w->size * w->out_size;
   hand.w.bytes -= half;
   atomic_store(&hand.full, 1);
   f(&mine);
@@ -143,6 +146,8 @@ static int l_load(lua_State *L) {
   fclose(f);
   return 1;
 }
+/* room(bytes): for a result of so many. */
+static int l_room(lua_State *L) { return new_array(L, luaL_checkinteger(L, 1), 1, HUGE), 1; }
 /* result(x, size, bins): as many elements of another size, and room for what two threads count into so many bins. */
 static int l_result(lua_State *L) {
   const array *a = lua_touserdata(L, 1);
@@ -242,7 +247,9 @@ static int l_read_file(lua_State *L) {
 static int l_time(lua_State *L) {
   const char *way = luaL_checkstring(L, 1);
   const array *x = lua_touserdata(L, 2), *y = lua_touserdata(L, 3), *out = lua_touserdata(L, 4);
-  work w = {x->data, y ? y->data : NULL, out ? out->data : NULL, x->bytes, x->size, out ? out->size : x->size, 0, 0, 0};
+  work w = {.x = x->data, .y = y ? y->data : NULL, .out = out ? out->data : NULL, .bytes = x->bytes, .size = x->size};
+  w.out_size = out ? out->size : x->size;
+  w.written = !strcmp(way, "moved") && out ? out->bytes : 0;
   w.bins = luaL_optinteger(L, 7, 0);
   w.low = luaL_optnumber(L, 8, 0);
   w.per_bin = (double)w.bins / (luaL_optnumber(L, 9, 1) - w.low);
@@ -258,8 +265,8 @@ static int l_time(lua_State *L) {
 int luaopen_bounds(lua_State *L);
 int luaopen_bounds(lua_State *L) {
   static const luaL_Reg list[] = {
-    {"load", l_load}, {"result", l_result}, {"random", l_random}, {"free", l_free}, {"time", l_time}, {"dot", l_dot},
-    {"argmax", l_argmax}, {"scan", l_scan}, {"bincount", l_bincount}, {"from_table", l_from_table},
+    {"load", l_load}, {"result", l_result}, {"room", l_room}, {"random", l_random}, {"free", l_free}, {"time", l_time},
+    {"dot", l_dot}, {"argmax", l_argmax}, {"scan", l_scan}, {"bincount", l_bincount}, {"from_table", l_from_table},
     {"read_file", l_read_file}, {NULL, NULL},
   };
   luaL_newlib(L, list);

@@ -9,10 +9,16 @@
 #include "kernels/cpu/isa/vec_avx512.h"
 
 /*
-** out_size: the size of an element of the result. Histograms: bins, from low on, so many to a unit; counting: bins
-** slots. Their result has one count more than bins: of samples that rounding brings to the upper end.
+** out_size: the size of an element of the result; written: bytes of the result, for `moved` alone. Histograms: bins,
+** from low on, so many to a unit; counting: bins slots. Their result has one count more than bins: of samples that
+** rounding brings to the upper end.
 */
-typedef struct work { const char *x, *y; char *out; int64_t bytes, size, out_size, bins; double low, per_bin; } work;
+typedef struct work {
+  const char *x, *y;
+  char *out;
+  int64_t bytes, size, out_size, written, bins;
+  double low, per_bin;
+} work;
 typedef void (*loop)(const work *w);
 
 #define KEEP(v) __asm__ volatile("" ::"x"(v))
@@ -148,6 +154,25 @@ static void move_rep(const work *w) {
   size_t n = (size_t)w->bytes;
   __asm__ volatile("rep movsb" : "+S"(p), "+D"(q), "+c"(n)::"memory");
 }
+/* Reads all, and writes as many bytes as the result has, each line of it as far along as what is read meanwhile. */
+static void moved(const work *w) {
+  const int64_t lines = w->bytes / 64, results = w->written / 64 ? w->written / 64 : 1;
+  const int64_t some = lines / results, rest = lines % results;
+  const char *p = w->x;
+  char *q = w->out;
+  __m512i x[4];
+  for (int j = 0; j < 4; j++) x[j] = _mm512_setzero_si512();
+  for (int64_t r = 0, left = 0; r < results; r++, q += 64) {
+    const char *end = p + some * 64;
+    left += rest;
+    if (left >= results) left -= results, end += 64;
+    for (; p + 256 <= end; p += 256)
+      _Pragma("GCC unroll 4") for (int j = 0; j < 4; j++) x[j] = _mm512_or_si512(x[j], LOAD(p + 64 * j));
+    for (; p < end; p += 64) x[0] = _mm512_or_si512(x[0], LOAD(p));
+    _mm512_storeu_si512((void *)q, x[0]);
+  }
+  for (int j = 0; j < 4; j++) KEEP(x[j]);
+}
 /* Integers to words of 64 bits. */
 #define WIDEN(name, fetch, put, end_with)                                                        \
   static void name(const work *w) {                                                              \
@@ -235,6 +260,9 @@ DOT(dot_pair, 32, __m512d, _mm512_setzero_pd(), STEP_PAIR)
 DOT(dot_f32, 64, __m512, _mm512_setzero_ps(), STEP_F32)
 DOT(dot_f64, 64, __m512d, _mm512_setzero_pd(), STEP_F64)
 DOT(dot_loads, 64, __m512i, _mm512_setzero_si512(), STEP_LOADS)
+/* Floats that become doubles and are added; the other factors of a matrix times a vector are doubles already. */
+#define STEP_ADD(s, p, q) s = _mm512_add_pd(WIDE(p), s)
+DOT(add_convert, 32, __m512d, _mm512_setzero_pd(), STEP_ADD)
 static void multiply(const work *w) { w->size == 4 ? dot_convert(w) : dot_f64(w); }
 
 /*
@@ -361,7 +389,7 @@ static const struct { const char *name; loop f; } ways[] = {
   WAY(read_twice), {"halves", read_halves}, WAY(read_quarters), WAY(read_pages2), WAY(read_pages4), WAY(read_pages8),
   WAY(read_spread16), WAY(read_spread32), WAY(read_spread64), WAY(read_spread256), WAY(read_turns4), WAY(read_turns16),
   WAY(read_turns64), WAY(move_plain), WAY(move_4k), {"move", move_w}, WAY(move_past), WAY(widen_near), WAY(widen),
-  WAY(widen_w), WAY(widen_past), WAY(dot_convert), WAY(dot_convert2), WAY(dot_convert2_add), WAY(dot_shift),
+  WAY(widen_w), WAY(widen_past), WAY(moved), WAY(add_convert), WAY(dot_convert), WAY(dot_convert2), WAY(dot_convert2_add), WAY(dot_shift),
   WAY(dot_mixed), WAY(dot_pair), WAY(dot_f32), WAY(dot_f64), WAY(dot_loads), WAY(count_1), WAY(count_4), WAY(count_8),
   WAY(count_1_narrow), WAY(count_4_narrow), WAY(count_bytes), WAY(read_avx2), WAY(read_both), WAY(move_c),
   WAY(move_rep), WAY(multiply), WAY(count_range), WAY(find), WAY(histogram_words), WAY(histogram_narrow),
