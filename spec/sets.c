@@ -65,8 +65,16 @@ static struct {
   gr_op op;
   gr_dtype t;
   int64_t n, count, stride, bins, skip;
-  int turn, exclusive, reverse, modulo;
+  int turn, exclusive, reverse, modulo, natural, vector;
 } it;
+
+/* What results are by nature, which kernels may write by themselves. */
+static gr_dtype reduced(void) {
+  if (!it.natural) return GR_F64;
+  if (it.op == GR_OP_min || it.op == GR_OP_max) return it.t;
+  if (it.op == GR_OP_argmin || it.op == GR_OP_argmax) return GR_I64;
+  return (it.op == GR_OP_sum || it.op == GR_OP_dot) && !gr_is_float(it.t) ? GR_I64 : GR_F64;
+}
 
 static int64_t reduce(results *to) {
   gr_reduce_job job = {0};
@@ -80,12 +88,16 @@ static int64_t reduce(results *to) {
   job.b.data = data[1] + it.skip * size;
   job.a.stride = job.b.stride = it.turn ? it.count * size : it.stride * size;
   job.a.step = job.b.step = it.turn ? size : it.n * it.stride * size;
+  if (it.vector) { /* one for all */
+    job.b.step = 0;
+    job.b.stride = it.stride * size;
+  }
   job.out = to->byte;
-  job.out_dtype = GR_F64;
+  job.out_dtype = reduced();
   job.scale_a = job.scale_b = 1;
   if (it.count > 1) {
     gr_cpu_reduce(&job, NULL);
-    return it.count * 8;
+    return it.count * gr_size_of(job.out_dtype);
   }
   value = gr_cpu_reduce_value(&job, NULL);
   memcpy(to->byte, value.v, sizeof(value.v));
@@ -180,11 +192,13 @@ static int defined(void) {
 }
 
 static void shape(void) {
-  it.count = it.kind == SCAN || it.kind == HISTOGRAM || below(2) ? 1 : 1 + below(100);
+  it.count = it.kind == SCAN || it.kind == HISTOGRAM || below(2) ? 1 : 1 + below(below(4) ? 100 : 1000);
   it.stride = it.kind == RMSNORM || it.kind == SOFTMAX || below(3) ? 1 : 2;
   it.n = some_length() / (it.count * it.stride) + 1;
   it.skip = below(9);
   it.turn = it.count > 1 && below(2);
+  it.natural = it.count > 1 && below(4) > 0;
+  it.vector = (int)below(2);
   it.exclusive = (int)below(2);
   it.reverse = (int)below(2);
   it.bins = 1 + below((int64_t)1 << (1 + below(13)));

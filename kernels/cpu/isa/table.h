@@ -119,9 +119,10 @@ static inline uint32_t *gr_ran_over(uint8_t *low, int64_t slots) {
     GR_COUNT_TWO((t)[6], (t)[7], (slots) + 6); \
   } while (0)
 
-/* softmax of rows of n elements side by side, of a leaf of them at most; from row to row: step and out_step bytes. */
+/* softmax of rows of n elements side by side, of a leaf of them at most; from row to row: step and out_step bytes. far:
+   whether rows are not cached. */
 typedef void (*gr_softmax_leaves)(gr_dtype t, const char *x, int64_t step, int n, char *out, int64_t out_step,
-                                  int64_t rows);
+                                  int64_t rows, int far);
 
 /* y = e^(x - most), in f32 but for f64, for m elements of which none is above most; what follows y's, to a whole
    vector, is overwritten. */
@@ -231,6 +232,11 @@ typedef void (*gr_row_dots)(gr_dtype t, const char *x, int64_t step, const char 
                             int n, int rows, void *sums);
 typedef int (*gr_row_dots_fit)(gr_dtype t, gr_row_factors factors, int64_t n);
 
+/* Where the largest element, or the smallest, of each row of n side by side is first, from 1, or 0 if there is a NaN.
+   Whether it was looked for; NULL: never is. The same of the elements themselves. */
+typedef int (*gr_rows_places)(gr_dtype t, int largest, const char *x, int64_t step, int n, int rows, int64_t *to);
+typedef int (*gr_rows_ends)(gr_dtype t, int largest, const char *x, int64_t step, int n, int rows, void *to);
+
 typedef struct gr_cpu_table {
   const char *name;
   gr_span span[GR_REDUCER_COUNT][GR_DTYPE_COUNT];          /* NULL: not defined for the dtype */
@@ -262,11 +268,14 @@ typedef struct gr_cpu_table {
   gr_narrow narrow_softmax, narrow_rmsnorm;
   gr_row_sums row_sums, row_squares;
   int places_turned[9]; /* rows of more elements of so many bytes are not turned to find positions */
+  gr_rows_places rows_places;
+  gr_rows_ends rows_ends;
   gr_row_dots row_dots; /* NULL: there is none */
   gr_row_dots_fit row_dots_fit;
   gr_down down[GR_REDUCER_COUNT][GR_DTYPE_COUNT]; /* NULL: vectors are turned and taken one by one */
   gr_flat flat[GR_REDUCER_COUNT][GR_DTYPE_COUNT]; /* NULL: the same */
   int flat_least;                                 /* columns, where there is a number for each row */
+  int beside; /* whether a few columns of narrow elements are quicker by rows beside each other than turned */
 } gr_cpu_table;
 
 #if (defined(__x86_64__) || defined(__i386__)) && defined(__GNUC__) && defined(__SSE2__)

@@ -66,43 +66,52 @@ static void turn_strip(const gr_plan *p, int64_t v, int columns, int64_t from, i
 
 /* ---- all columns as one vector ---- */
 
+/* Columns at most: lanes of more have no room, but for sums of f32 and f64 (us down the columns and so: f32 10278 x 16
+   21 and 19, x 17 47 and 35, x 24 43 and 47, f64 x 20 31 and 27; dots f32 x 16 39 and 46). */
+#define FLAT_MOST 20
+static int flat_most(const gr_plan *p) { return p->inputs < 2 && p->size >= 4 ? FLAT_MOST : GR_DOWN_LEAST - 1; }
+
 /* NULL, or what does so. */
 static gr_flat flat_of(const gr_plan *p) {
   const gr_reduce_job *job = p->job;
   const gr_vec *y = &job->b;
   const int64_t row = job->count * p->size;
-  if (job->count >= GR_DOWN_LEAST || job->a.stride != row) return NULL;
+  if (job->count > flat_most(p) || job->a.stride != row) return NULL;
   if (p->inputs == 2 && y->step == 0 && (job->count < gr_cpu_table_in_use()->flat_least || p->down)) return NULL;
   if (p->inputs == 2 && y->step != 0 && (y->step != p->size || y->stride != row)) return NULL;
   return gr_cpu_table_in_use()->flat[p->red][job->dtype];
 }
 
+#define LEVELS 32 /* of a binary counter (gr_counter) */
+
 static void flat_strip(const gr_plan *p, gr_flat flat, int64_t from, int64_t n, gr_acc *states) {
   const gr_vec *x = &p->job->a, *y = &p->job->b;
   const int columns = (int)p->job->count, leaf = GR_LEAF(p->size);
   gr_flat_job f = {.y_wide = y->step != 0, .y_pitch = y->stride, .columns = columns};
-  gr_counter c[GR_DOWN_LEAST];
-  double sums[GR_DOWN_LEAST];
+  double node[LEVELS][FLAT_MOST], own[FLAT_MOST];
+  int64_t count = 0, k;
+  int top = 0, i;
   f.room = gr_room_take(GR_FLAT_ROOM);
-  for (int k = 0; k < columns; k++) gr_counter_begin(&c[k]);
   for (; n > 0; n -= leaf, from += leaf) {
     f.x = (const char *)x->data + from * x->stride;
     f.y = p->inputs == 2 ? (const char *)y->data + from * y->stride : NULL;
     f.n = n < leaf ? (int)n : leaf;
-    flat(&f, sums);
-    for (int k = 0; k < columns; k++) {
-      gr_acc acc = gr_identity(GR_ACC_TREE, 0);
-      acc.f[0] = sums[k];
-      gr_counter_push(&c[k], p->red, p->kind, acc);
-    }
+    flat(&f, own);
+    for (k = count++; k & 1; k >>= 1)
+      for (top--, i = 0; i < columns; i++) own[i] = node[top][i] + own[i];
+    memcpy(node[top++], own, (size_t)columns * sizeof(*own));
   }
-  for (int k = 0; k < columns; k++) states[k] = gr_counter_fold(&c[k], p->red, p->kind);
+  for (top--; top > 0; top--)
+    for (i = 0; i < columns; i++) node[top - 1][i] = node[top - 1][i] + node[top][i];
+  for (i = 0; i < columns; i++) {
+    states[i] = gr_identity(GR_ACC_TREE, 0);
+    states[i].f[0] = node[0][i];
+  }
   gr_room_give(f.room);
 }
 
 /* ---- several columns side by side ---- */
 
-#define LEVELS 32
 #define COUNTED 64 /* columns whose partial results are counted at once */
 
 /* A binary counter (gr_counter) for each column, all of the same number of leaves. */
@@ -217,17 +226,23 @@ static int goes_down(const gr_plan *p) {
 
 /*
 ** Of a few columns without gaps, some rows are one row of as many columns as keep loads and additions of several rows
-** under way. Columns that are too few to go down are better turned where a register holds many elements: u8 8000 x 9
-** takes 1.4 to 5 times as long by rows beside each other, i64 0.4 to 0.5 of the time.
+** under way. Columns that are too few to go down are better turned where loops along rows are left to compilers and a
+** register holds many elements: u8 8000 x 9 takes 1.4 to 5 times as long by rows beside each other, i64 0.4 to 0.5 of
+** the time; where columns stay in registers, max u8 10000 x 9 a third, argmax i32 71062 x 6 0.4, dot i8 12534 x 4 0.5.
 */
 #define BESIDE 64 /* columns */
+static int goes_beside(const gr_plan *p) {
+  const int halves = p->size == 2 && gr_is_float(p->job->dtype), narrow = p->size <= 2;
+  if (p->size == 8 || (p->size == 4 && !gr_is_float(p->job->dtype) && p->kind != GR_ACC_POSITION)) return 1;
+  if (!gr_cpu_table_in_use()->beside) return 0;
+  return p->red == GR_RED_SUM ? !narrow : p->kind == GR_ACC_ORDER ? !halves : 1;
+}
 static int rows_beside(const gr_plan *p) {
   const gr_reduce_job *job = p->job;
   const gr_vec *y = &job->b;
   const int64_t row = job->count * p->size;
-  const int wide = p->size == 8 || (p->size == 4 && !gr_is_float(job->dtype) && p->kind != GR_ACC_POSITION);
   if (!any_order(p) || job->count > BESIDE / 2 || job->n < 8 * BESIDE || job->a.stride != row) return 1;
-  if (job->count < GR_DOWN_LEAST && !wide) return 1;
+  if (job->count < GR_DOWN_LEAST && !goes_beside(p)) return 1;
   if (p->inputs == 2 && (y->step != p->size || y->stride != row)) return 1;
   return gr_cpu_table_in_use()->down[p->red][job->dtype] ? BESIDE / (int)job->count : 1;
 }

@@ -170,12 +170,32 @@ void gr_cpu_reduce_small(gr_op op, gr_dtype t, const void *a, const void *b, int
   gr_finish_state(&job, &acc, r);
 }
 
+/* Positions and extremes straight where they go, if there is a loop for them. */
+static int find_rows(const gr_plan *p, int64_t v, int rows) {
+  const gr_reduce_job *job = p->job;
+  const gr_cpu_table *table = gr_cpu_table_in_use();
+  const char *x = (const char *)job->a.data + v * job->a.step;
+  void *to = gr_results_at(p, v);
+  int64_t *places = (int64_t *)to;
+  int i;
+  if (!to || job->a.stride != p->size || job->n > GR_LEAF(1)) return 0;
+  if (p->kind == GR_ACC_ORDER)
+    return table->rows_ends &&
+           table->rows_ends(job->dtype, job->op == GR_OP_max, x, job->a.step, (int)job->n, rows, to);
+  if (p->kind != GR_ACC_POSITION || !table->rows_places) return 0;
+  if (!table->rows_places(job->dtype, p->red == GR_RED_ARGMAX, x, job->a.step, (int)job->n, rows, places)) return 0;
+  for (i = 0; i < rows; i++)
+    if (places[i] == 0) gr_finish_vector(p, v + i, whole_vector(p, v + i, NULL));
+  return 1;
+}
+
 /* Many vectors: each thread takes some of them. */
 static void do_batch(void *arg, int64_t v, int64_t end) {
   const gr_plan *p = (const gr_plan *)arg;
   gr_acc states[GR_NARROW_ROWS]; /* one after the other, a result takes as long as a row of some hundred elements */
   for (; v < end; v += GR_NARROW_ROWS) {
     const int rows = end - v < GR_NARROW_ROWS ? (int)(end - v) : GR_NARROW_ROWS;
+    if (find_rows(p, v, rows)) continue;
     for (int i = 0; i < rows; i++) states[i] = whole_vector(p, v + i, NULL);
     gr_finish_vectors(p, v, rows, states);
   }
@@ -200,8 +220,8 @@ static int are_dots(const gr_plan *p) {
 static int are_sums(const gr_plan *p) {
   const gr_reduce_job *job = p->job;
   if (job->a.stride != p->size || job->count < 8 || !(gr_are_double_sums(p) || gr_are_whole_sums(p))) return 0;
-  if (p->red == GR_RED_DOT || gr_size_of(job->dtype) == 2) return are_dots(p);
-  return (job->dtype == GR_F32 || job->dtype == GR_F64) && job->n >= 16;
+  if (p->red == GR_RED_DOT || gr_size_of(job->dtype) == 2 || !gr_is_float(job->dtype)) return are_dots(p);
+  return job->n >= 16 || are_dots(p);
 }
 
 /*
