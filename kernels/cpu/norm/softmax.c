@@ -22,6 +22,10 @@
 #define MOST_TURNED(bytes) ((LEAST_BESIDE - 1) / (bytes)) /* elements */
 _Static_assert(MOST_TURNED(4) <= GR_NARROW_MOST, "turned rows have room");
 
+/* Bytes of rows up to which they and their results are in the second cache, where prefetches cost 0 to 8 % (us without
+   and with: f32 2672 x 342 597 and 489, f64 2832 x 212 947 and 769, f16 3000 x 300 467 and 407). */
+#define CACHED (768 * 1024)
+
 typedef struct row_state {
   const gr_softmax_job *job;
   int64_t row, piece; /* elements to a piece: a power of two of leaves */
@@ -173,7 +177,7 @@ typedef struct batches {
 
 static int are_narrow(const gr_softmax_job *job) {
   const int most = MOST_TURNED(job->dtype == GR_F64 ? 8 : 4);
-  return gr_takes_narrow(job->dtype, most, job->n, job->count, &job->x, &job->out);
+  return job->n > 1 && gr_takes_narrow(job->dtype, most, job->n, job->count, &job->x, &job->out);
 }
 
 static void do_batch(void *arg, int64_t k) {
@@ -190,7 +194,8 @@ static void do_batch(void *arg, int64_t k) {
   }
   if (x->stride == size && out->stride == size && b->job->n <= GR_LEAF(size)) {
     gr_cpu_table_in_use()->softmax_leaves(b->job->dtype, (const char *)x->data + row * x->step, x->step, (int)b->job->n,
-                                          (char *)(uintptr_t)out->data + row * out->step, out->step, end - row);
+                                          (char *)(uintptr_t)out->data + row * out->step, out->step, end - row,
+                                          b->job->count * b->job->n * size > CACHED);
     return;
   }
   for (; row < end; row++) do_row(b->job, row, NULL);
