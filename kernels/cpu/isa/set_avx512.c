@@ -6,6 +6,7 @@ GR_TARGET(GR_AVX512 ",f16c")
 #include "kernels/cpu/isa/vec_avx512.h"
 #include "kernels/cpu/isa/pairs_avx512.h"
 #include "kernels/cpu/isa/down_avx512.h"
+#include "kernels/cpu/isa/halves_avx512.h"
 #include "kernels/cpu/isa/bounds.h"
 #define GR_SET "avx512"
 #define GR_TABLE gr_cpu_avx512

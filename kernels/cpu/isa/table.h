@@ -266,7 +266,8 @@ typedef struct gr_cpu_table {
   gr_leaf_sum leaf_sum;
   gr_scaled_store scaled_store;
   gr_narrow narrow_softmax, narrow_rmsnorm;
-  gr_row_sums row_sums, row_squares;
+  gr_row_sums row_sums, row_squares; /* sums have room for a multiple of GR_NARROW_ROWS rows */
+  int squares_most;                  /* elements of rows of 16-bit floats at most; of others GR_SHORT */
   int places_turned[9]; /* rows of more elements of so many bytes are not turned to find positions */
   gr_rows_places rows_places;
   gr_rows_ends rows_ends;

@@ -19,9 +19,14 @@ static void sum_squares(const gr_rmsnorm_job *job, int64_t row, int rows, double
   const gr_cpu_table *table = gr_cpu_table_in_use();
   const char *x = (const char *)job->x.data + row * job->x.step;
   const int beside = job->x.stride == gr_size_of(job->dtype);
+  const int halves = gr_size_of(job->dtype) == 2;
   gr_reduce_job squares;
-  if (beside && job->n <= GR_SHORT) {
+  if (beside && job->n <= (halves ? table->squares_most : GR_SHORT)) {
     table->row_squares(job->dtype, x, job->x.step, (int)job->n, rows, sums);
+    return;
+  }
+  if (beside && !halves && table->row_dots && table->row_dots_fit(job->dtype, GR_OWN_ROWS, job->n)) {
+    table->row_dots(job->dtype, x, job->x.step, x, 0, job->x.step, (int)job->n, rows, sums);
     return;
   }
   memset(&squares, 0, sizeof(squares));
