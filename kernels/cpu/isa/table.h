@@ -268,7 +268,7 @@ typedef struct gr_cpu_table {
   gr_narrow narrow_softmax, narrow_rmsnorm;
   gr_row_sums row_sums, row_squares; /* sums have room for a multiple of GR_NARROW_ROWS rows */
   int squares_most;                  /* elements of rows of 16-bit floats at most; of others GR_SHORT */
-  int places_turned[9]; /* rows of more elements of so many bytes are not turned to find positions */
+  int places_turned[9];              /* rows of more elements of so many bytes are not turned to find positions */
   gr_rows_places rows_places;
   gr_rows_ends rows_ends;
   gr_row_dots row_dots; /* NULL: there is none */
