@@ -213,6 +213,7 @@ typedef struct gr_flat_job {
   double *room; /* GR_FLAT_ROOM bytes */
 } gr_flat_job;
 typedef void (*gr_flat)(const gr_flat_job *job, double *sums);
+#define GR_FLAT_SUMS 20 /* columns of sums of f32 and f64 at most; of all others fewer than GR_DOWN_LEAST */
 /* The lanes of all columns as doubles, then the other factors as doubles, or, of 16 bits, lanes and factors as floats;
    64 elements behind each, as whole vectors are stored. */
 #define GR_FLAT_LANES (GR_LANES(2) * (GR_DOWN_LEAST - 1) + 64)
@@ -276,6 +277,7 @@ typedef struct gr_cpu_table {
   gr_down down[GR_REDUCER_COUNT][GR_DTYPE_COUNT]; /* NULL: vectors are turned and taken one by one */
   gr_flat flat[GR_REDUCER_COUNT][GR_DTYPE_COUNT]; /* NULL: the same */
   int flat_least;                                 /* columns, where there is a number for each row */
+  int flat_sums;                                  /* columns at most, of sums of f32 and f64 */
   int beside; /* whether a few columns of narrow elements are quicker by rows beside each other than turned */
 } gr_cpu_table;
 

@@ -66,10 +66,10 @@ static void turn_strip(const gr_plan *p, int64_t v, int columns, int64_t from, i
 
 /* ---- all columns as one vector ---- */
 
-/* Columns at most: lanes of more have no room, but for sums of f32 and f64 (us down the columns and so: f32 10278 x 16
-   21 and 19, x 17 47 and 35, x 24 43 and 47, f64 x 20 31 and 27; dots f32 x 16 39 and 46). */
-#define FLAT_MOST 20
-static int flat_most(const gr_plan *p) { return p->inputs < 2 && p->size >= 4 ? FLAT_MOST : GR_DOWN_LEAST - 1; }
+/* Columns at most: lanes of more have no room, but for sums of f32 and f64. */
+static int flat_most(const gr_plan *p) {
+  return p->inputs < 2 && p->size >= 4 ? gr_cpu_table_in_use()->flat_sums : GR_DOWN_LEAST - 1;
+}
 
 /* NULL, or what does so. */
 static gr_flat flat_of(const gr_plan *p) {
@@ -88,7 +88,7 @@ static void flat_strip(const gr_plan *p, gr_flat flat, int64_t from, int64_t n, 
   const gr_vec *x = &p->job->a, *y = &p->job->b;
   const int columns = (int)p->job->count, leaf = GR_LEAF(p->size);
   gr_flat_job f = {.y_wide = y->step != 0, .y_pitch = y->stride, .columns = columns};
-  double node[LEVELS][FLAT_MOST], own[FLAT_MOST];
+  double node[LEVELS][GR_FLAT_SUMS], own[GR_FLAT_SUMS];
   int64_t count = 0, k;
   int top = 0, i;
   f.room = gr_room_take(GR_FLAT_ROOM);
