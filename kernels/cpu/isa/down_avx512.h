@@ -21,6 +21,7 @@ GR_INLINE void vi_store_first(gr_dtype t, void *p, vi x, int n) {
 }
 #undef GR_FIRST
 
+_Static_assert(GR_DTYPE_COUNT == 11, "elements of 32 and 64 bits are the default");
 /* The larger or smaller of each two integers of t. */
 GR_INLINE vi vi_end(gr_dtype t, int largest, vi x, vi y) {
   const __m512i a = (__m512i)x, b = (__m512i)y;
@@ -33,6 +34,7 @@ GR_INLINE vi vi_end(gr_dtype t, int largest, vi x, vi y) {
   }
 }
 
+_Static_assert(GR_DTYPE_COUNT == 11, "i64 is the default of the integers");
 /* Eight integers of t as lanes of 64 bits; their products with others; one in all lanes. */
 GR_INLINE vi vi_widened(gr_dtype t, const void *p) {
   const __m128i *q = (const __m128i *)p;
@@ -46,6 +48,7 @@ GR_INLINE vi vi_widened(gr_dtype t, const void *p) {
     default: return (vi)_mm512_loadu_si512(p);
   }
 }
+_Static_assert(GR_DTYPE_COUNT == 11, "i64 is the default of the integers that this is for");
 /* Fewer, of 16 bits at least; the other lanes are 0. */
 GR_INLINE vi vi_widened_first(gr_dtype t, const void *p, int n) {
   const __mmask8 m = (__mmask8)((1u << n) - 1);
@@ -75,6 +78,7 @@ GR_INLINE gr_dtype gr_compared_as(gr_dtype t) {
   if (gr_size_of(t) == 8 || t == GR_U32) return t;
   return gr_is_float(t) ? GR_F32 : GR_I32;
 }
+_Static_assert(GR_DTYPE_COUNT == 11, "elements of 32 and 64 bits are the default");
 GR_INLINE vi vi_load_compared(gr_dtype t, const void *p) {
   const __m128i *q = (const __m128i *)p;
   const __m256i *h = (const __m256i *)p;

@@ -1,4 +1,4 @@
-/* Sixteen doubles of AVX-512 rounded to F16 or BF16 at once: as vd_store_halves does, in three quarters of the steps. */
+/* Sixteen doubles of AVX-512 rounded to F16 or BF16: as vd_store_halves does, in three quarters of the steps. */
 #define GR_STORES_TWO 1
 GR_INLINE __m256 gr_towards_zero(vd x, __mmask8 *lost) {
   const __m256 f = _mm512_cvt_roundpd_ps((__m512d)x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
