@@ -65,11 +65,13 @@ GR_INLINE vi vi_times(gr_dtype t, vi x, vi y) {
   if (t == GR_I64) return (vi)_mm512_mullo_epi64(a, b);
   return (vi)(t == GR_U8 || t == GR_U16 || t == GR_U32 ? _mm512_mul_epu32(a, b) : _mm512_mul_epi32(a, b));
 }
-/* Squares of sixteen bytes, which 32 bits hold thousands of; these, and eight squares of words, added to sums. */
-GR_INLINE vi vi_byte_squares(gr_dtype t, const void *p) {
-  const __m128i x = _mm_loadu_si128((const __m128i *)p);
-  const __m512i y = _mm512_cvtepu8_epi32(t == GR_I8 ? _mm_abs_epi8(x) : x);
-  return (vi)_mm512_madd_epi16(y, y);
+/* Products of sixteen bytes with others, which 32 bits hold thousands of: words, of which the second ones' upper halves
+   are 0. */
+GR_INLINE vi vi_byte_products(gr_dtype t, const void *p, const void *q) {
+  const __m128i x = _mm_loadu_si128((const __m128i *)p), y = _mm_loadu_si128((const __m128i *)q);
+  if (t == GR_U8) return (vi)_mm512_madd_epi16(_mm512_cvtepu8_epi32(x), _mm512_cvtepu8_epi32(y));
+  return (vi)_mm512_madd_epi16(_mm512_cvtepi8_epi32(x),
+                               _mm512_and_si512(_mm512_cvtepi8_epi32(y), _mm512_set1_epi32(0xffff)));
 }
 GR_INLINE vi vi_every(int64_t x) { return (vi)_mm512_set1_epi64(x); }
 
