@@ -34,10 +34,9 @@ struct gr_norm_tuning {
   /* Warps of a block: 2 within 1 %, by 8 all by 2 %, f64 3000 x 64 3.1 -> 3.5. Blocks of a multiprocessor, by
      registers: by 10 f32 and f64 within 2 %, f16 of 70, which spills then, 108 -> 113 (H200). */
   static constexpr int short_warps = 4, short_blocks = 8;
-  /* Bytes of a warp at most: by 4096 f32 of 135 69 -> 79, f16 of 70 112 -> 122, by 5120 most by 1 % less, but f16 of 700
-     74 -> 80. Rows of a warp at most: by 128 f32 of 6 83 -> 78, of 2 117 -> 127, f16 of 2 258 ->
-     285. Warps of a multiprocessor before one has several passes of rows: by 16 f16 30000 x 256 12.5
-     -> 15.8 (H200). */
+  /* Bytes of a warp at most: by 4096 f32 of 135 69 -> 79, f16 of 70 112 -> 122, by 5120 most by 1 % less, but f16
+     of 700 74 -> 80. Rows of a warp at most: by 128 f32 of 6 83 -> 78, of 2 117 -> 127, f16 of 2 258 -> 285. Warps
+     of a multiprocessor before one has several passes of rows: by 16 f16 30000 x 256 12.5 -> 15.8 (H200). */
   static constexpr int short_bytes = 6144, short_rows = 256, short_resident = 32;
   /* Rows of a pass in one bank from which on they begin at other lanes: by 16 f16 of 64 73 -> 92, of 16 79 -> 103; f32
      and f16 by 4 f32 of 80 66 -> 69, f16 of 96 92 -> 98; f64 by 8 10000 x 64 4.6 -> 5.2. Without that f32 of 32 from
