@@ -12,6 +12,7 @@ by_stores = $(if $(filter x86_64,$(machine)), \
 # Compilers write which headers an object was made from, beside it; -MP lets a header go away.
 follow = -MMD -MP -MF $(basename $@).d
 file_flags =
+fewer_checks =
 # Switches over a table's rows have no default: one that lacks a row is an error, whatever else CFLAGS say. So is a
 # function that is nowhere, which only loading the module would miss.
 closed = -Werror=switch
@@ -21,7 +22,7 @@ checked = $(if $(CHECKED),-DGR_CHECKED)
 frames = $(if $(filter -O2 -O3,$(CFLAGS)),-Wframe-larger-than=25600)
 base = $(CFLAGS) $(checked) $(frames) $(closed) -Werror=implicit-function-declaration -std=c11 -D_DEFAULT_SOURCE \
   -ffp-contract=off -fPIC -fvisibility=hidden -fno-plt -pthread -I. $(by_stores)
-compile = $(CC) $(base) $(file_flags)
+compile = $(CC) $(base) $(file_flags) $(fewer_checks)
 
 # What lint adds for both compilers (why these: spec/README.md). Every change of sign is shown by gcc alone: to clang
 # enumerations are unsigned, so it would want casts of all that count by one.
@@ -37,6 +38,10 @@ set_flags = $(call gcc,-fno-tree-dominator-opts -fno-gcse -fno-tree-pre -fno-tre
 $(OBJ)/kernels/cpu/%.o $(OBJ)/kernels/ladder/%.o: file_flags += $(kernel_flags)
 $(OBJ)/kernels/cpu/histogram/histogram.o: file_flags += -O3
 $(OBJ)/kernels/cpu/isa/set_%.o $(OBJ)/kernels/cpu/exact/exact_sets.o: file_flags += $(set_flags)
+# UBSan's checks of each address are ten minutes of a set's compiling, the others one; AddressSanitizer sees what is
+# wrong with addresses but that they are not aligned.
+$(OBJ)/kernels/cpu/isa/set_%.o: fewer_checks = $(if $(findstring -fsanitize=,$(CFLAGS)),$(no_address_checks))
+no_address_checks = -fno-sanitize=null,alignment,object-size,pointer-overflow
 $(OBJ)/kernels/cpu/isa/set_%.o: file_flags += -fno-math-errno
 $(OBJ)/kernels/cpu/isa/set_sse2.o: file_flags += $(call gcc,-O1 -ftree-vrp)
 ifeq ($(machine),x86_64)
