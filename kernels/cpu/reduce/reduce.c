@@ -208,11 +208,13 @@ static void do_batch(void *arg, int64_t v, int64_t end) {
 
 /* Whether rows are multiplied with one vector, with others, or with ones, by the kernel for it. */
 #define DOTS_CACHED (2 << 20) /* bytes; of rows longer than a leaf, which are not read in memory's order */
+#define ONES_WORTH 64         /* rows of more than 32 f32: for fewer, ones take long to write (16 x 64 661 -> 714 ns) */
 static int are_dots(const gr_plan *p) {
   const gr_reduce_job *job = p->job;
   const gr_cpu_table *table = gr_cpu_table_in_use();
   const gr_row_factors factors = p->inputs < 2 ? GR_ONES : job->b.step == 0 ? GR_ONE_VECTOR : GR_OWN_ROWS;
   if (factors == GR_OWN_ROWS && job->b.stride != p->size) return 0;
+  if (factors == GR_ONES && job->dtype == GR_F32 && job->n > 32 && job->count < ONES_WORTH) return 0;
   if (job->n > GR_LEAF(p->size) && job->count * job->n * p->size > DOTS_CACHED) return 0;
   return table->row_dots && table->row_dots_fit(job->dtype, factors, job->n);
 }
