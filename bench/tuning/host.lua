@@ -11,7 +11,6 @@ return {
     { "store_registers", "64", "40|128", "stored f32 67108864 a*b+1|stored f64 16777216 sqrt(a*a+b*b)" },
     { "rows_held", "4", "2", "fuse " .. formula .. "|fuse " .. roots },
     { "rows_held_of_fields", "1", "2|4", "fuse cosine f32 16777216 a*2", at = "rows_held_of_fields = " },
-    { "rows_made", "1", why = "a ring gives one row at a time" },
     { "rows_held_beside", "4", "2", "fuse both f32 67108864 a*b" },
     { "operator_rows", "4", "2|8", "operator f32 67108864|operator f64 33554432" },
     { "operator_registers", "64", "128", "operator f64 33554432", at = "words <= 8 ? " },

@@ -170,27 +170,17 @@ __device__ __forceinline__ void gr_formula_apart(uint4 (&a)[words], const char *
 
 /*
 ** Rows as gr_formula_rows_of has them, of which only what is loaded for them is there after the first; the second makes
-** some of them at a time, from the first row on, in a loop: so the steps stand there as often as that takes rows.
-** gr_formula_hold says how many the first loads.
+** one at a time, from the first row on, in a loop: so the steps stand there once. gr_formula_hold says how many the
+** first loads.
 */
 __device__ __forceinline__ void gr_formula_load(const char *p, int left) {
   asm volatile("//GR_LOAD %0 %1" ::"l"(p), "r"(left));
 }
 template <int inputs>
-__device__ __forceinline__ void gr_formula_next(uint4 (&a)[1], uint4 (&b)[1], const char *p, int left) {
-  if constexpr (inputs == 1)
-    asm volatile("//GR_NEXT %4 %5 : %0 %1 %2 %3" : GR_FOUR(a[0]) : "l"(p), "r"(left));
+__device__ __forceinline__ void gr_formula_next(uint4 &a, uint4 &b, const char *p, int left) {
+  if constexpr (inputs == 1) asm volatile("//GR_NEXT %4 %5 : %0 %1 %2 %3" : GR_FOUR(a) : "l"(p), "r"(left));
   else
-    asm volatile("//GR_NEXT %8 %9 : %0 %1 %2 %3 : %4 %5 %6 %7" : GR_FOUR(a[0]), GR_FOUR(b[0]) : "l"(p), "r"(left));
-}
-template <int inputs>
-__device__ __forceinline__ void gr_formula_next(uint4 (&a)[2], uint4 (&b)[2], const char *p, int left) {
-  if constexpr (inputs == 1)
-    asm volatile("//GR_NEXT %8 %9 : %0 %1 %2 %3 %4 %5 %6 %7" : GR_FOUR(a[0]), GR_FOUR(a[1]) : "l"(p), "r"(left));
-  else
-    asm volatile("//GR_NEXT %16 %17 : %0 %1 %2 %3 %4 %5 %6 %7 : %8 %9 %10 %11 %12 %13 %14 %15"
-                 : GR_FOUR(a[0]), GR_FOUR(a[1]), GR_FOUR(b[0]), GR_FOUR(b[1])
-                 : "l"(p), "r"(left));
+    asm volatile("//GR_NEXT %8 %9 : %0 %1 %2 %3 : %4 %5 %6 %7" : GR_FOUR(a), GR_FOUR(b) : "l"(p), "r"(left));
 }
 
 /* A warp asks L2 for what belongs to so many bytes of elements from position p on. */

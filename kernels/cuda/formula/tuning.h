@@ -24,11 +24,11 @@ struct gr_formula_tuning {
      registers -> so: sum of (a - b)^2 4472 -> 4421, of sqrt(a*a + b*b) * 0.5 + a 4254 -> 4431, of abs(a - b) / (abs(b)
      + 1) 3323 -> 4356. */
   static constexpr int rows = 4;
-  /* Of numbers, rows that a loop makes of what is held, or of a ring, which gives one at a time; the same of lanes
-     of several fields, which take many registers; and rows that the steps stand for in the loop. One row of four:
-     ptxas takes 47..51 ms for the root, not 59..70. H100: by 2 rows instead of 4 sums of 2^26 within 1 %; by 2 of
-     several fields instead of 1 cosine f32 2^24 of a * 2 43.5 -> 48.7 us; by two made 174 -> 181. */
-  static constexpr int rows_held = 4, rows_held_of_fields = 1, rows_made = 1;
+  /* Of numbers, rows that a loop makes, one by one, of what is held, or of a ring; the same of lanes of several
+     fields, which take many registers. The steps stand there once: ptxas takes 47..51 ms for the root, not 59..70.
+     H100: by 2 rows instead of 4 sums of 2^26 within 1 %; by 2 of several fields instead of 1 cosine f32 2^24 of
+     a * 2 43.5 -> 48.7 us; two made at once 174 -> 181. */
+  static constexpr int rows_held = 4, rows_held_of_fields = 1;
   /* Of a sum with extremes beside it: as many find room, as a thread has one pair of keys. Sum, min, max and mean of
      2^26 f32 take 1.08 of the sum alone, by 2 rows 1.12 (H200). */
   static constexpr int rows_held_beside = 4;

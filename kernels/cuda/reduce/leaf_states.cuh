@@ -44,7 +44,6 @@ __device__ __forceinline__ void gr_read_whole(gr_lane_set<Q> &s, const char *a, 
 template <class R>
 constexpr bool gr_ends_in_rows =
     R::formula && R::number && !R::variance && R::kind != GR_ACC_POSITION;
-constexpr int gr_made_together = gr_formula_tuning::rows_made;
 template <class Q>
 constexpr int gr_rows_ahead = Q::beside                   ? gr_formula_tuning::rows_held_beside
                               : Q::lanes && Q::fields > 1 ? gr_formula_tuning::rows_held_of_fields
@@ -76,22 +75,19 @@ __device__ __forceinline__ void gr_read_formula_leaf(gr_lane_set<Q> &s, typename
   for (int r = 0; r < count; r += batch * row, left -= batch * row, p += batch * GR_ROW_BYTES) {
     gr_formula_load(p, left);
 #pragma unroll 1
-    for (int i = 0; i < batch; i += gr_made_together) {
-      uint4 a[gr_made_together], b[gr_made_together];
-      gr_formula_next<Q::inputs>(a, b, p + i * GR_ROW_BYTES, left - i * row);
-#pragma unroll
-      for (int m = 0; m < gr_made_together; m++) {
-        const int valid = left - (i + m) * row;
-        if (count == leaf) {
-          if constexpr (Q::beside) Q::add_beside(beside, a[m], each);
-          if constexpr (!gr_blanks_end<Q>) gr_add_rows<Q, 1>(s.l, {a[m]}, {b[m]}, c);
-        } else {
-          if constexpr (Q::beside) Q::add_beside(beside, a[m], valid);
-          if constexpr (gr_blanks_end<Q>) gr_blank_end<Q>(a[m], valid);
-          else gr_add_some<Q>(s.l, a[m], b[m], valid, c, 0);
-        }
-        if constexpr (gr_blanks_end<Q>) gr_add_rows<Q, 1>(s.l, {a[m]}, {b[m]}, c);
+    for (int i = 0; i < batch; i++) {
+      uint4 a[1], b[1];
+      gr_formula_next<Q::inputs>(a[0], b[0], p + i * GR_ROW_BYTES, left - i * row);
+      const int valid = left - i * row;
+      if (count == leaf) {
+        if constexpr (Q::beside) Q::add_beside(beside, a[0], each);
+        if constexpr (!gr_blanks_end<Q>) gr_add_rows<Q, 1>(s.l, a, b, c);
+      } else {
+        if constexpr (Q::beside) Q::add_beside(beside, a[0], valid);
+        if constexpr (gr_blanks_end<Q>) gr_blank_end<Q>(a[0], valid);
+        else gr_add_some<Q>(s.l, a[0], b[0], valid, c, 0);
       }
+      if constexpr (gr_blanks_end<Q>) gr_add_rows<Q, 1>(s.l, a, b, c);
     }
   }
 }
