@@ -89,21 +89,17 @@ static void flat_strip(const gr_plan *p, gr_flat flat, int64_t from, int64_t n, 
   const int columns = (int)p->job->count, leaf = GR_LEAF(p->size);
   gr_flat_job f = {.y_wide = y->step != 0, .y_pitch = y->stride, .columns = columns};
   double node[LEVELS][GR_FLAT_SUMS], own[GR_FLAT_SUMS];
-  int64_t count = 0, k;
-  int top = 0, i;
+  int top = 0;
   f.room = gr_room_take(GR_FLAT_ROOM);
-  for (; n > 0; n -= leaf, from += leaf) {
+  for (int64_t k = 0; n > 0; n -= leaf, from += leaf, k++) {
     f.x = (const char *)x->data + from * x->stride;
     f.y = p->inputs == 2 ? (const char *)y->data + from * y->stride : NULL;
     f.n = n < leaf ? (int)n : leaf;
     flat(&f, own);
-    for (k = count++; k & 1; k >>= 1)
-      for (top--, i = 0; i < columns; i++) own[i] = node[top][i] + own[i];
-    memcpy(node[top++], own, (size_t)columns * sizeof(*own));
+    gr_sums_push(node[0], GR_FLAT_SUMS, &top, k, own, columns);
   }
-  for (top--; top > 0; top--)
-    for (i = 0; i < columns; i++) node[top - 1][i] = node[top - 1][i] + node[top][i];
-  for (i = 0; i < columns; i++) {
+  gr_sums_fold(node[0], GR_FLAT_SUMS, top, columns);
+  for (int i = 0; i < columns; i++) {
     states[i] = gr_identity(GR_ACC_TREE, 0);
     states[i].f[0] = node[0][i];
   }

@@ -234,20 +234,16 @@ static int are_sums(const gr_plan *p) {
 static void dots_by_leaves(const gr_plan *p, const char *row, int rows, double *sums) {
   const gr_vec *x = &p->job->a, *y = &p->job->b;
   const int64_t leaf = GR_LEAF(p->size);
-  double node[LEVELS][GR_NARROW_ROWS], own[GR_NARROW_ROWS]; /* a binary counter (gr_counter) for each row */
-  int64_t from, k, count = 0;
-  int top = 0, i;
-  for (from = 0; from < p->job->n; from += leaf) {
+  double node[LEVELS][GR_NARROW_ROWS], own[GR_NARROW_ROWS];
+  int top = 0;
+  for (int64_t from = 0; from < p->job->n; from += leaf) {
     const int64_t left = p->job->n - from;
     gr_cpu_table_in_use()->row_dots(p->job->dtype, row + from * p->size, x->step,
                                     (const char *)y->data + from * y->stride, y->stride, 0,
                                     (int)(left < leaf ? left : leaf), rows, own);
-    for (k = count++; k & 1; k >>= 1)
-      for (top--, i = 0; i < rows; i++) own[i] = node[top][i] + own[i];
-    memcpy(node[top++], own, (size_t)rows * sizeof(*own));
+    gr_sums_push(node[0], GR_NARROW_ROWS, &top, from / leaf, own, rows);
   }
-  for (top--; top > 0; top--)
-    for (i = 0; i < rows; i++) node[top - 1][i] = node[top - 1][i] + node[top][i];
+  gr_sums_fold(node[0], GR_NARROW_ROWS, top, rows);
   memcpy(sums, node[0], (size_t)rows * sizeof(*sums));
 }
 

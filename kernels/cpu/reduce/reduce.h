@@ -5,6 +5,8 @@
 #ifndef GR_CPU_REDUCE_H
 #define GR_CPU_REDUCE_H
 
+#include <string.h>
+
 #include "kernels/cpu/isa/table.h"
 #include "kernels/cpu/room.h"
 
@@ -31,6 +33,24 @@ void gr_finish_state(const gr_reduce_job *job, const gr_acc *acc, gr_value *r);
 int gr_are_double_sums(const gr_plan *p);
 int gr_are_whole_sums(const gr_plan *p);
 void gr_finish_sums(const gr_plan *p, int count, double *sums);
+
+/*
+** A binary counter (gr_counter) of sums of `count` vectors that have as many leaves, level by level in node, `pitch`
+** apart. push takes leaf number `leaf` of each, and changes them; fold leaves what they come to in the first level.
+*/
+static inline void gr_sums_push(double *node, int pitch, int *top, int64_t leaf, double *sums, int count) {
+  for (; leaf & 1; leaf >>= 1) {
+    const double *before = node + --*top * pitch;
+    for (int i = 0; i < count; i++) sums[i] = before[i] + sums[i];
+  }
+  memcpy(node + (*top)++ * pitch, sums, (size_t)count * sizeof(*sums));
+}
+static inline void gr_sums_fold(double *node, int pitch, int top, int count) {
+  for (top--; top > 0; top--) {
+    double *before = node + (top - 1) * pitch;
+    for (int i = 0; i < count; i++) before[i] = before[i] + before[pitch + i];
+  }
+}
 
 /* The result of vector v, from its state. */
 void gr_finish_vector(const gr_plan *p, int64_t v, gr_acc acc);
